@@ -1,0 +1,277 @@
+"""WorkloadSpec: what the user wants, in the field's terms. `None` means "not said" and is never filled here.
+
+Gaps are filled in one place, `sizing.resolve`, and listed as assumptions.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from sizing.errors import UserError
+
+Task = Literal["inference", "training", "embedding", "reranking", "transcription", "image", "video", "rag"]
+LoadPattern = Literal["closed", "poisson", "burst", "offline"]
+TrainingMethod = Literal["full", "lora", "qlora", "dpo", "grpo", "ppo"]
+BesideRole = Literal["draft", "lora", "embedding", "reranker", "transcription", "other"]
+
+# Upper bounds keep arithmetic exact and refuse what no machine will see (1e99 tokens); each is far above anything real.
+Tokens = Annotated[int, Field(ge=0, le=10**9)]
+PositiveTokens = Annotated[int, Field(ge=1, le=10**9)]
+Count = Annotated[int, Field(ge=1, le=10**7)]
+Degree = Annotated[int, Field(ge=1, le=65536)]
+Amount = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
+PositiveAmount = Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False)]
+Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+Name = Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+class ModelRef(_Part):
+    """Which model: a repo id or any alias, the contents of a `config.json`, or a bare size in billions of parameters."""
+
+    id: Name | None = None
+    params_b: PositiveAmount | None = None
+    active_params_b: PositiveAmount | None = None
+    config: dict[str, Any] | None = None
+
+
+class KvCacheRef(_Part):
+    """KV-cache formats where keys and values differ (llama.cpp's -ctk and -ctv)."""
+
+    k: Name | None = None
+    v: Name | None = None
+
+
+class Speculative(_Part):
+    """Speculative decoding: how drafts are made and how many tokens a step proposes."""
+
+    method: Name
+    tokens: Annotated[int, Field(ge=1, le=64)] | None = None
+    model: Name | None = None
+
+
+class EngineRef(_Part):
+    """The serving engine (or training framework) and those of its settings that change memory or speed."""
+
+    name: Name | None = None
+    version: Name | None = None
+    as_of: Annotated[str, Field(pattern=r"^\d{4}(-\d{2}){0,2}$")] | None = None
+    mode: Literal["v0", "v1"] | None = None
+    backend: Name | None = None
+    gpu_memory_utilization: Share | None = None
+    kv_cache_memory_gib: PositiveAmount | None = None
+    max_num_batched_tokens: Count | None = None
+    max_num_seqs: Count | None = None
+    enforce_eager: bool | None = None
+    speculative: Speculative | Name | None = None
+    data_parallel_attention: bool | None = None
+    ubatch_tokens: Count | None = None
+    batch_tokens: Count | None = None
+    gpu_layers: Annotated[int, Field(ge=0, le=100000)] | None = None
+    cpu_moe_layers: Annotated[int, Field(ge=0, le=100000)] | None = None
+    tensor_overrides: str | list[str] | None = None
+    flash_attention: bool | None = None
+    mla: int | bool | str | None = None
+    swa_full: bool | None = None
+    total_context_tokens: PositiveTokens | None = None
+    file_size_gib: PositiveAmount | None = None
+
+
+class Load(_Part):
+    """How requests arrive and what they share."""
+
+    pattern: LoadPattern | None = None
+    rate_rps: PositiveAmount | None = None
+    requests: Count | None = None
+    requests_per_day: PositiveAmount | None = None
+    peak_hour_share: Share | None = None
+    shared_prefix_tokens: Tokens | None = None
+    mean_context_tokens: Tokens | None = None
+
+
+class Beside(_Part):
+    """Another model that lives on the same devices."""
+
+    role: BesideRole
+    model: ModelRef | None = None
+    weights: Name | None = None
+    count: Count | None = None
+    rank: Count | None = None
+
+
+class HardwareRef(_Part):
+    """Devices of one kind in the machine; several entries are one machine of mixed devices."""
+
+    accelerator: Name | None = None
+    count: Count | None = None
+    memory_gb: PositiveAmount | None = None
+    engine_visible_gib: PositiveAmount | None = None
+    in_use_gib: Amount | None = None
+
+
+class Parallel(_Part):
+    """Degrees of parallelism; 1 = off."""
+
+    tensor: Degree | None = None
+    pipeline: Degree | None = None
+    data: Degree | None = None
+    expert: Degree | None = None
+    context: Degree | None = None
+    sequence: Degree | bool | None = None
+
+
+class Host(_Part):
+    """The machine around the cards."""
+
+    ram_gb: PositiveAmount | None = None
+    cpu: Name | None = None
+    bandwidth_gb_s: PositiveAmount | None = None
+
+
+class Training(_Part):
+    """A training or fine-tuning run."""
+
+    method: TrainingMethod | None = None
+    lora_rank: Count | None = None
+    lora_targets: str | list[str] | None = None
+    optimizer: Name | None = None
+    precision: Name | None = None
+    master_fp32: bool | None = None
+    sequence_tokens: PositiveTokens | None = None
+    micro_batch: Count | None = None
+    gradient_accumulation: Count | None = None
+    checkpointing: Name | bool | None = None
+    packing: bool | None = None
+    flash_attention: bool | None = None
+    compile: bool | None = None
+    sharding: Name | None = None
+    offload: Name | bool | None = None
+    dataset_tokens: PositiveAmount | None = None
+    epochs: PositiveAmount | None = None
+
+
+class Targets(_Part):
+    """What the answer has to meet."""
+
+    ttft_s: PositiveAmount | None = None
+    tokens_s_per_user: PositiveAmount | None = None
+    tokens_s_total: PositiveAmount | None = None
+    budget: Amount | None = None
+    budget_currency: Name | None = None
+    budget_period: Literal["hour", "day", "month", "year", "once"] | None = None
+    power_w: PositiveAmount | None = None
+
+
+class Constraints(_Part):
+    """What hardware may be proposed."""
+
+    vendor: Name | list[str] | None = None
+    exclude_vendor: Name | list[str] | None = None
+    location: Name | None = None
+    form: Name | None = None
+    cloud: bool | None = None
+    nvlink: bool | None = None
+    min_bits: PositiveAmount | None = None
+    max_devices: Count | None = None
+    owned: tuple[HardwareRef, ...] | None = None
+
+
+class WorkloadSpec(_Part):
+    """One workload as far as it was said. Build it with `parse_spec`, which turns faults into `UserError`s."""
+
+    id: str | int | None = None
+    task: Task = "inference"
+    model: ModelRef | None = None
+    weights: Name | None = None
+    kv_cache: Name | KvCacheRef | None = None
+    engine: EngineRef = EngineRef()
+    context_tokens: PositiveTokens | None = None
+    input_tokens: Tokens | None = None
+    output_tokens: Tokens | None = None
+    prior_context_tokens: Tokens | None = None
+    images_per_request: Annotated[int, Field(ge=0, le=10000)] | None = None
+    concurrency: Count | None = None
+    users: Count | None = None
+    active_share: Share | None = None
+    load: Load = Load()
+    beside: tuple[Beside, ...] = ()
+    hardware: tuple[HardwareRef, ...] = ()
+    parallel: Parallel = Parallel()
+    host: Host = Host()
+    training: Training | None = None
+    targets: Targets = Targets()
+    constraints: Constraints = Constraints()
+
+    @field_validator("engine", "load", "parallel", "host", "targets", "constraints", mode="before")
+    @classmethod
+    def _absent_is_unsaid(cls, value: object) -> object:
+        return {} if value is None else value
+
+    @field_validator("beside", "hardware", mode="before")
+    @classmethod
+    def _absent_list(cls, value: object) -> object:
+        return () if value is None else value
+
+    @field_validator("model", mode="before")
+    @classmethod
+    def _bare_name(cls, value: object) -> object:
+        return {"id": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _lengths_agree(self) -> WorkloadSpec:
+        if self.context_tokens and self.input_tokens and self.input_tokens > self.context_tokens:
+            raise ValueError(f"input_tokens {self.input_tokens} is longer than context_tokens {self.context_tokens}")
+        return self
+
+
+def parse_spec(data: object) -> WorkloadSpec:
+    """A WorkloadSpec from plain data.
+
+    Raises:
+        UserError: names the field, the value and what would work.
+    """
+    if not isinstance(data, Mapping):
+        raise UserError("spec", data, f"a workload spec is a JSON object, not {type(data).__name__}")
+    try:
+        return WorkloadSpec.model_validate(data)
+    except ValidationError as fault:
+        raise _as_user_error(fault) from None
+
+
+def _as_user_error(fault: ValidationError) -> UserError:
+    first = fault.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in first["loc"] if not str(part).endswith("]")) or "spec"
+    if first["type"] == "extra_forbidden":
+        return _unknown_field(field, first["loc"], first["input"])
+    message = first["msg"].removeprefix("Value error, ")
+    return UserError(field, _short(first["input"]), f"{field}: {message}, got {_short(first['input'])!r}")
+
+
+def _short(value: object) -> object:
+    return value if not isinstance(value, str) or len(value) <= 80 else value[:77] + "…"
+
+
+def _unknown_field(field: str, loc: tuple[int | str, ...], value: object) -> UserError:
+    known = _fields_at(loc[:-1])
+    near = difflib.get_close_matches(str(loc[-1]), known, 1, 0.5)
+    hint = f'; did you mean "{near[0]}"?' if near else f"; known here: {', '.join(known)}"
+    return UserError(field, _short(value), f'unknown field "{field}"{hint}', tuple(near))
+
+
+_PARTS: dict[str, type[_Part]] = {
+    "model": ModelRef, "engine": EngineRef, "load": Load, "beside": Beside, "hardware": HardwareRef,
+    "parallel": Parallel, "host": Host, "training": Training, "targets": Targets, "constraints": Constraints,
+    "kv_cache": KvCacheRef, "speculative": Speculative, "owned": HardwareRef,
+}  # fmt: skip
+
+
+def _fields_at(path: tuple[int | str, ...]) -> list[str]:
+    names = [part for part in path if isinstance(part, str) and part in _PARTS]
+    return list((_PARTS[names[-1]] if names else WorkloadSpec).model_fields)
