@@ -1,0 +1,322 @@
+"""(spec, defaults) → resolved spec and assumptions: the one place where gaps are filled."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from sizing.architecture.from_config import architecture_from_config
+from sizing.architecture.from_size import architecture_from_size
+from sizing.architecture.lookup import architecture
+from sizing.architecture.types import Architecture
+from sizing.catalogue.entries import Format, KvFormat
+from sizing.catalogue.load import catalogue
+from sizing.catalogue.names import find
+from sizing.defaults import ENGINE_DEFAULTS, Defaults
+from sizing.devices import Device, expand, is_cpu, is_unified
+from sizing.engines import Engine, engine_named
+from sizing.errors import UserError
+from sizing.estimate import Assumption
+from sizing.spec import Beside, KvCacheRef, ModelRef, WorkloadSpec
+
+_LLAMA_FAMILY = frozenset({"llama.cpp", "ik_llama.cpp", "ollama", "lm-studio"})
+_SERVER_CONTEXT = frozenset({"vllm", "sglang", "tensorrt-llm"})
+_NATIVE_ALIASES = {"fp32": "fp32", "bf16": "bf16", "fp16": "fp16", "fp8": "fp8-block128", "mxfp4": "mxfp4", "nvfp4": "nvfp4"}
+
+
+@dataclass(frozen=True, slots=True)
+class BesideModel:
+    """Another model on the same devices, as resolved; `architecture` is None where only its role is known."""
+
+    role: str
+    architecture: Architecture | None
+    weights: Format
+    count: int
+    rank: int | None
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A spec without gaps. Degrees of parallelism multiply to the number of devices where the layout is a server's."""
+
+    spec: WorkloadSpec
+    architecture: Architecture
+    weights: Format
+    kv_k: KvFormat
+    kv_v: KvFormat
+    engine: Engine
+    context_tokens: int
+    input_tokens: int | None
+    output_tokens: int | None
+    prior_tokens: int
+    concurrency: int
+    devices: tuple[Device, ...]
+    tensor: int
+    pipeline: int
+    data: int
+    expert: int
+    context_parallel: int
+    beside: tuple[BesideModel, ...]
+    defaults: Defaults
+    assumptions: tuple[Assumption, ...] = ()
+
+    @property
+    def is_llama_family(self) -> bool:
+        """llama.cpp and the tools built on it."""
+        return self.engine.name in _LLAMA_FAMILY
+
+    @property
+    def ranks_per_replica(self) -> int:
+        """Devices that together hold one copy of the model."""
+        return max(1, self.tensor * self.pipeline)
+
+
+@dataclass
+class _Gaps:
+    found: list[Assumption] = field(default_factory=list)
+
+    def fill(self, name: str, value: object, code: str, **params: object) -> None:
+        self.found.append(Assumption(field=name, value=value, code=code, params=params))
+
+
+def resolve(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> Resolved:
+    """Fill every gap of an inference-like spec and say with what.
+
+    Raises:
+        UserError: a name is unknown, or the spec contradicts itself.
+    """
+    gaps = _Gaps()
+    model, written_format = resolve_model(spec.model, gaps)
+    devices = expand(spec.hardware)
+    engine = _engine(spec, written_format, devices, gaps)
+    weights = _weights(spec, written_format, model, engine, devices, gaps)
+    kv_k, kv_v = _kv_formats(spec, model, engine, gaps)
+    context = _context(spec, model, engine, defaults, gaps)
+    tensor, pipeline, data = _layout(spec, engine, devices, gaps)
+    return Resolved(
+        spec=spec,
+        architecture=model,
+        weights=weights,
+        kv_k=kv_k,
+        kv_v=kv_v,
+        engine=engine,
+        context_tokens=context,
+        input_tokens=spec.input_tokens,
+        output_tokens=spec.output_tokens,
+        prior_tokens=spec.prior_context_tokens or 0,
+        concurrency=_concurrency(spec, defaults, gaps),
+        devices=devices,
+        tensor=tensor,
+        pipeline=pipeline,
+        data=data,
+        expert=spec.parallel.expert or 1,
+        context_parallel=spec.parallel.context or 1,
+        beside=tuple(_beside(entry) for entry in spec.beside),
+        defaults=defaults,
+        assumptions=tuple(gaps.found),
+    )
+
+
+def resolve_model(ref: ModelRef | None, gaps: _Gaps | None = None) -> tuple[Architecture, str | None]:
+    """(architecture, number format that the written name implies).
+
+    Raises:
+        UserError: no model is named, or the name is unknown.
+    """
+    gaps = gaps or _Gaps()
+    if ref is None or (ref.id is None and ref.config is None and ref.params_b is None):
+        raise UserError("model.id", None, 'name a model ("Llama 3.3 70B"), a size ("70B") or paste its config.json')
+    if ref.config is not None:
+        return architecture_from_config(ref.config, ref.id or "config.json"), None
+    if ref.id is None:
+        gaps.fill("model", f"{ref.params_b:g}B", "typical_shape", params_b=ref.params_b)
+        return architecture_from_size(ref.params_b or 0, ref.active_params_b), None
+    match = find(ref.id, "model")
+    if match.id is not None:
+        if len(match.candidates) > 1:
+            gaps.fill("model", match.id, "customary_model", written=ref.id, candidates=list(match.candidates))
+        return architecture(match.id), match.format
+    size = ref.params_b or match.params_b
+    if size and (ref.params_b or match.via == "size only"):
+        gaps.fill("model", f"{size:g}B", "typical_shape", params_b=size, written=ref.id)
+        return architecture_from_size(size, ref.active_params_b), match.format
+    hint = f"; did you mean {' or '.join(match.suggestions)}?" if match.suggestions else "; paste its config.json or give its size"
+    raise UserError("model.id", ref.id, f"unknown model {ref.id!r}{hint}", match.suggestions)
+
+
+def resolve_format(name: str) -> Format:
+    """The weight format behind a written name.
+
+    Raises:
+        UserError: unknown format.
+    """
+    match = find(name, "format")
+    if match.id is None:
+        hint = f"; did you mean {' or '.join(match.suggestions)}?" if match.suggestions else "; try bf16, fp8, awq or q4_k_m"
+        raise UserError("weights", name, f"unknown number format {name!r}{hint}", match.suggestions)
+    known = catalogue().formats.get(match.id)
+    if known is not None:
+        return known
+    return _rated(match.id, match.bits_per_weight)
+
+
+@lru_cache(maxsize=256)
+def _rated(ident: str, bits: float | None) -> Format:
+    """EXL2/EXL3 at any rate: not an entry of its own."""
+    return Format(id=ident, aliases=(), kind="weights", sources=(), bits_per_weight=bits or float(ident.rstrip("bpw").rsplit("-", 1)[-1]))
+
+
+def _engine(spec: WorkloadSpec, written_format: str | None, devices: tuple[Device, ...], gaps: _Gaps) -> Engine:
+    asked = spec.engine
+    if asked.name:
+        return engine_named(asked.name, asked.version, asked.as_of)
+    name = _customary_engine(spec.weights or written_format, devices)
+    gaps.fill("engine.name", name, "customary_engine")
+    return engine_named(name, asked.version, asked.as_of)
+
+
+def _customary_engine(weights: str | None, devices: tuple[Device, ...]) -> str:
+    if weights:
+        ident = find(weights, "format").id or ""
+        if ident.startswith(("gguf", "ik-")):
+            return "ik_llama.cpp" if ident.startswith("ik-") else "llama.cpp"
+        for prefix, engine in (("exl2", "exllamav2"), ("exl3", "exllamav3"), ("mlx", "mlx"), ("bnb", "transformers")):
+            if ident.startswith(prefix):
+                return engine
+    first = devices[0].accelerator if devices else None
+    if is_cpu(first) or is_unified(first) or (first is not None and (first.vendor == "apple" or first.kind == "laptop")):
+        return "llama.cpp"
+    return "vllm"
+
+
+def _weights(
+    spec: WorkloadSpec, written: str | None, model: Architecture, engine: Engine, devices: tuple[Device, ...], gaps: _Gaps
+) -> Format:
+    name = spec.weights or written
+    if name is None:
+        customary = customary_weights(model, engine)
+        gaps.fill("weights", customary.id, "customary_weights", engine=engine.name)
+        return customary
+    chosen = resolve_format(name)
+    if chosen.kind == "generic":
+        chosen = _meant(chosen, model, engine)
+        gaps.fill("weights", chosen.id, "generic_format", written=name, engine=engine.name)
+    return chosen
+
+
+def customary_weights(model: Architecture, engine: Engine) -> Format:
+    """What people load where nobody says a format: Q4_K_M in llama.cpp and its kin, else the checkpoint's own."""
+    formats = catalogue().formats
+    if engine.name in _LLAMA_FAMILY or engine.name == "ktransformers":
+        return formats["gguf-mxfp4_moe"] if model.name == "gpt_oss" else formats["gguf-q4_k_m"]
+    if engine.name == "mlx":
+        return formats["mlx-4bit-g64"]
+    if engine.name.startswith("exllama"):
+        return _rated("exl3-4bpw" if engine.name == "exllamav3" else "exl2-4bpw", 4.0)
+    return native_format(model)
+
+
+def native_format(model: Architecture) -> Format:
+    """The format of the published checkpoint: "fp8+mxfp4 experts" counts as mxfp4, whose rest is fp8."""
+    native = model.native_dtype.lower()
+    for key in ("mxfp4", "nvfp4", "fp8", "fp16", "fp32", "bf16"):
+        if key in native:
+            return catalogue().formats[_NATIVE_ALIASES[key]]
+    return catalogue().formats["bf16"]
+
+
+def _meant(generic: Format, model: Architecture, engine: Engine) -> Format:
+    customary = generic.customary or {}
+    kind = "exllama" if engine.name.startswith("exllama") else "llama.cpp" if engine.name in _LLAMA_FAMILY else engine.name
+    ident = customary.get(kind) or customary.get("vllm") or customary.get("llama.cpp") or next(iter(customary.values()), "")
+    if ident in catalogue().formats:
+        return catalogue().formats[ident]
+    if generic.nominal_bits == 16 or generic.id == "16bit":
+        return catalogue().formats["fp16" if "fp16" in model.native_dtype else "bf16"]
+    return resolve_format(ident) if ident else native_format(model)
+
+
+def _kv_formats(spec: WorkloadSpec, model: Architecture, engine: Engine, gaps: _Gaps) -> tuple[KvFormat, KvFormat]:
+    asked = spec.kv_cache
+    pair = (asked.k, asked.v) if isinstance(asked, KvCacheRef) else (asked, asked)
+    if pair == (None, None):
+        name = "fp16" if engine.name in _LLAMA_FAMILY or model.native_dtype == "fp16" else "bf16"
+        gaps.fill("kv_cache", name, "engine_default", engine=engine.name)
+        pair = (name, name)
+    first = pair[0] or pair[1]
+    return resolve_kv_format(first), resolve_kv_format(pair[1] or first)
+
+
+def resolve_kv_format(name: str | None) -> KvFormat:
+    """The KV-cache format behind a written name; "auto" is the 16-bit default.
+
+    Raises:
+        UserError: unknown format.
+    """
+    if name is None or name.lower() == "auto":
+        return catalogue().kv_formats["kv-bf16"]
+    match = find(name, "kv_format")
+    if match.id is None:
+        raise UserError("kv_cache", name, f"unknown KV-cache format {name!r}; try bf16, fp8, q8_0 or q4_0", match.suggestions)
+    return catalogue().kv_formats[match.id]
+
+
+def _context(spec: WorkloadSpec, model: Architecture, engine: Engine, defaults: Defaults, gaps: _Gaps) -> int:
+    if spec.context_tokens:
+        return spec.context_tokens
+    if spec.engine.total_context_tokens:
+        return max(1, spec.engine.total_context_tokens // (spec.concurrency or 1))
+    said = (spec.input_tokens or 0) + (spec.output_tokens or 0) + (spec.prior_context_tokens or 0)
+    if said:
+        gaps.fill("context_tokens", said, "sum_of_lengths")
+        return said
+    value, code = _default_context(model, engine, defaults)
+    gaps.fill("context_tokens", value, code, engine=engine.name)
+    return value
+
+
+def _default_context(model: Architecture, engine: Engine, defaults: Defaults) -> tuple[int, str]:
+    longest = model.max_position_tokens
+    if defaults.context_tokens:
+        return min(defaults.context_tokens, longest or defaults.context_tokens), "team_default"
+    if engine.name in _SERVER_CONTEXT and longest:
+        return longest, "model_maximum"
+    if engine.name == "ollama":
+        return 4096, "engine_default"
+    return min(8192, longest or 8192), "fallback_context"
+
+
+def _concurrency(spec: WorkloadSpec, defaults: Defaults, gaps: _Gaps) -> int:
+    if spec.concurrency:
+        return spec.concurrency
+    if spec.users:
+        share = spec.active_share or defaults.active_share
+        if spec.active_share is None:
+            gaps.fill("active_share", share, "active_share", users=spec.users)
+        return max(1, math.ceil(spec.users * share - 1e-9))
+    gaps.fill("concurrency", defaults.concurrency, "single_request")
+    return defaults.concurrency
+
+
+def _layout(spec: WorkloadSpec, engine: Engine, devices: tuple[Device, ...], gaps: _Gaps) -> tuple[int, int, int]:
+    asked = spec.parallel
+    count = max(1, len(devices))
+    tensor, pipeline, data = asked.tensor, asked.pipeline, asked.data
+    if tensor is None and pipeline is None and data is None and count > 1:
+        if engine.kind == "local" or engine.name == "transformers":
+            gaps.fill("parallel.pipeline", count, "layer_split", devices=count)
+            return 1, count, 1
+        gaps.fill("parallel.tensor", count, "tensor_over_all", devices=count)
+        return count, 1, 1
+    if tensor is None:
+        tensor = max(1, count // ((pipeline or 1) * (data or 1)))
+        if engine.kind == "local" and pipeline is None:
+            return 1, tensor, data or 1
+    return tensor, pipeline or 1, data or 1
+
+
+def _beside(entry: Beside) -> BesideModel:
+    model = resolve_model(entry.model)[0] if entry.model else None
+    weights = resolve_format(entry.weights) if entry.weights else native_format(model) if model else catalogue().formats["bf16"]
+    return BesideModel(entry.role, model, weights, entry.count or 1, entry.rank)
