@@ -1,0 +1,346 @@
+"""One grammar for figures: scale, unit, range, and whether a point or a comma divides thousands or decimals."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Unit = Literal[
+    "", "token_rate", "token_flow", "request_rate", "tokens", "bits", "money_suffix", "power", "memory", "memory_rate",
+    "percent", "milliseconds", "seconds", "minutes", "hours", "days", "weeks", "months", "years", "volts", "amperes",
+    "network", "inches", "cores", "processors", "channels", "documents", "samples", "epochs", "images", "shifts", "people",
+    "requests", "devices", "machines", "params", "times", "dims", "words",
+]  # fmt: skip
+
+_TOK = r"(?:tok(?:en)?s?|t)"
+_PER = r"\s?(?:/|-?per-?|\bpro\b|\bje\b|\bp\.|\ba\b|\beach\b|\bevery\b)\s?"
+_SECOND = r"(?:s|secs?|sek|seconds?|sekunden?)\b"
+_PERIOD = r"(?:sek(?:unde)?|s|secs?|seconds?|min(?:ute)?s?|minuten?|hours?|hrs?|h|stunden?|std|days?|d|tage?|weeks?|wochen?|months?|monate?)\b"
+_PEOPLE = (
+    r"leuten?|nutzer(?:n|innen)?|users?|be?nutzer(?:n|innen)?|mitarbeit\w*|personen|people|ppl|persons?|kolleg\w*|"
+    r"anwender(?:n|innen)?|entwickler(?:n|innen)?|devs?|developers?|studen\w*|studierende\w*|schueler\w*|lehrer\w*|lehrkraefte\w*|"
+    r"koepfen?|kunden|customers?|seats?|employees?|staff|colleagues?|engineers?|analysts?|testern?|teammates|heads?|coders?|"
+    r"angestellte\w*|beschaeftigte\w*|arbeitsplaetzen?|researchers?|forscher\w*|lawyers?|anwaelt\w*|aerzt\w*|doctors?|agents? in|"
+    r"members?|participants?|teilnehmer\w*|accounts?|patients?|sachbearbeiter\w*|programmierer\w*|pupils?|mann\b|workers?|teachers?|"
+    r"bediener\w*|consultants?|berater\w*|juristen|redakteur\w*|azubis?|folks|guys|humans?"
+)
+_REQUESTS = (
+    r"requests?|reqs?|anfragen?|queries|query|fragen|questions?|chats?|conversations?|sessions?|sitzungen?|gespraech\w*|streams?|calls?|slots?|"
+    r"clients?|agents?|agenten|jobs?|mics?|mikrofon\w*|meetings?|dialog\w*|verbindungen|connections?|threads?|prompts?|kanaele|"
+    r"transcriptions?|transkriptionen|sequences?|sequenzen|seqs?|conc(?:urrent)?\b|parallel\w*|simultan\w*|gleichzeitig\w*|concurrency|"
+    r"instances|instanzen|tasks?|callers?|anrufer?n?|telefonate\w*|completions?|messages?|nachrichten|interviews?|mails?"
+)
+_DOCUMENTS = (
+    r"dokument\w*|documents?|docs?|pdfs?|seiten|pages?|chunks?|absaetzen?|paragraphs?|passagen|passages|vektoren|vectors?|files?|dateien|"
+    r"embeddings?|artikeln?|articles?|tickets?|vertraegen?|contracts?|eintraegen?|emails?|e-mails|rechnungen|invoices|akten|papers?|images? pages|"
+    r"scans?|abschnitten?|snippets|records?|buecher\w*|books?|rows?|zeilen|cells?"
+)
+
+# The order decides: the first that matches names the unit.
+_UNITS: tuple[tuple[Unit, str], ...] = (
+    ("token_rate", rf"{_TOK}{_PER}{_SECOND}|tps\b|tokps\b|toks\b(?=\s?/)"),
+    ("token_flow", rf"tok(?:en)?s?{_PER}{_PERIOD}|tok(?:en)?s?\s(?:taeglich|daily|am tag)"),
+    ("request_rate", rf"(?:{_REQUESTS}|{_DOCUMENTS}|images?|bilder){_PER}(?:user{_PER})?(?:arbeits)?{_PERIOD}|rps\b|qps\b|rpm\b|req/s\b"),
+    ("request_rate", rf"(?:{_REQUESTS})\s(?:am tag|taeglich|stuendlich|daily|hourly|(?:a|per) day)"),
+    ("tokens", r"tok(?:en)?s?\b|tks\b"),
+    ("bits", r"bits?\b|bpw\b"),
+    ("memory_rate", r"[gmt]i?b/s\b|[gmt]bps\b"),
+    ("network", r"gbe\b|gbit\w*|gb?ps\b|mbit\w*"),
+    ("money_suffix", r"(?:k|t|tsd\.?|mio\.?)?\s?(?:€|\$|£)|(?:k|tsd\.? |mio )?(?:eur(?:os?)?|usd|dollars?|bucks|chf|franken)\b|ct\b|cents?\b"),
+    ("power", r"(?:k|m)?wh\b|(?:kw|kva|watts?|w)\b"),
+    ("memory", r"(?:gib|gbs?|gigs?|gigabytes?|g|tib|tb|terabytes?|mib|mb)\b"),
+    ("percent", r"%|prozent\w*|percent\b|pct\b"),
+    ("milliseconds", r"ms\b|millisek\w*|msecs?\b"),
+    ("seconds", r"(?:s|secs?|sek|seconds?|sekunden?)\b"),
+    ("minutes", r"(?:min|mins|minutes?|minuten?)\b"),
+    ("hours", r"(?:h|hrs?|hours?|std|stunden?)\b"),
+    ("days", r"(?:days?|tagen?)\b"),
+    ("weeks", r"(?:weeks?|wochen?)\b"),
+    ("months", r"(?:months?|monate?n?)\b"),
+    ("years", r"(?:years?|yrs?|jahren?)\b"),
+    ("volts", r"(?:v|volt)\b"),
+    ("amperes", r"(?:a|amp|amps|ampere)\b"),
+    ("inches", r"(?:inch(?:es)?|zoll|\")"),
+    ("cores", r"(?:cpu[- ]?)?(?:cores?|kernen?|core\b|vcpus?|threads\b)|gpu[- ]?(?:cores?|kernen?)"),
+    ("processors", r"(?:sockets?|cpus?|prozessoren)\b"),
+    ("channels", r"(?:memory )?(?:channels?|kanaele|kanaelen)\b"),
+    ("devices", r"(?:stueck|stk\.?|karten?|cards?|gpus?|grafikkarten?|accelerators?|beschleuniger)\b|(?:of (?:them|those|these)(?: cards)?)\b"),
+    ("machines", r"(?:nodes?|knoten|servern?|machines?|maschinen|rechnern?|boxes|hosts?|laptops?|instances)\b"),
+    ("dims", r"(?:dims?|dimensions?|dimensionen)\b|-?d\b(?= vect| vekt)"),
+    ("samples", r"(?:samples?|beispielen?|examples?|datensaetzen?|entries|eintraegen|pairs?|paaren?|conversations for|datapoints|daten)\b"),
+    ("epochs", r"(?:epochs?|epochen?|ep)\b"),
+    ("images", r"(?:images?|bildern?|pictures?|fotos?|frames?)\b"),
+    ("shifts", r"(?:schichten|shifts)\b(?! *(?:auf|in|on))"),
+    ("params", r"(?:b|bn?\s?param\w*|mrd\.?\s?param\w*|milliarden(?:\s?param\w*)?|billion(?:\s?-?param\w*)|milliarden)(?![a-z])"),
+    ("people", rf"(?:{_PEOPLE})\b"),
+    ("requests", rf"(?:{_REQUESTS})\b"),
+    ("documents", rf"(?:{_DOCUMENTS})\b"),
+    ("words", r"(?:words?|woertern?|worte|zeichen|characters|chars)\b"),
+    ("times", r"x\b|mal\b|times\b"),
+)  # fmt: skip
+_UNIT = re.compile("|".join(f"(?P<u{n}>{pattern})" for n, (_, pattern) in enumerate(_UNITS)))
+_GAP = re.compile(r"[\s\-_]{0,2}(?:\(s\))?")
+_FILLER = re.compile(
+    r"(?:(?:simultaneous|concurrent|parallel|gleichzeitig|simultan|aktiv|active|live|voice|whisper|internal|intern|daily|taeglich|"
+    r"chat|max|peak|power|heavy|light|andere|other|extra|neue|new|lange?|kurze?|long|short|full|typical|potentielle|potential|our|"
+    r"unserer?|team|office|confluence|tiny|big|small|grosse|kleine|scanned|gescannte|more|mehr|weitere|hungry|impatient|input|output|prompt|"
+    r"remote|student|phd|training|trainings|text|german|deutsche|english|model|registrierte|registered|angemeldete|named|total|"
+    r"openwebui|api|user|coding|automatisierte)(?:e|en|er|es|s)?[\s-]{1,2}){1,2}"
+)
+
+_WORDS = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "fifteen": 15, "sixteen": 16, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
+    "ein": 1, "eine": 1, "einer": 1, "einen": 1, "einem": 1, "eines": 1, "ne": 1, "nen": 1, "ner": 1, "nem": 1,
+    "zwei": 2, "zwo": 2, "drei": 3, "vier": 4, "fuenf": 5, "sechs": 6, "sieben": 7, "acht": 8, "neun": 9, "zehn": 10,
+    "elf": 11, "zwoelf": 12, "fuenfzehn": 15, "sechzehn": 16, "zwanzig": 20, "dreissig": 30, "vierzig": 40,
+    "fuenfzig": 50, "sechzig": 60, "achtzig": 80, "hundert": 100, "tausend": 1000, "hundred": 100, "thousand": 1000,
+    "dutzend": 12, "dozen": 12, "single": 1, "einzelne": 1, "einzelnen": 1, "einzige": 1, "dual": 2, "doppel": 2, "triple": 3,
+    "quad": 4, "both": 2, "beide": 2, "beiden": 2, "paar": 2, "pair": 2, "couple": 2, "zweier": 2,
+}  # fmt: skip
+VAGUE_ONES = frozenset("ein eine einer einen einem eines ne nen ner nem one".split())
+_SCALES = {
+    "k": 1e3, "tsd": 1e3, "tausend": 1e3, "thousand": 1e3, "t": 1e3, "hundred": 1e2, "hundert": 1e2, "dozen": 12.0, "dutzend": 12.0,
+    "m": 1e6, "mio": 1e6, "mill": 1e6, "million": 1e6, "millions": 1e6, "millionen": 1e6, "mrd": 1e9, "milliarden": 1e9, "bn": 1e9,
+    "billion": 1e9,
+}  # fmt: skip
+_SCALE = re.compile(
+    r"(?:(?P<tight>k|m)(?![a-z])|\s?(?P<word>tsd\.?|tausend|thousand|hundred|hundert|dozen|dutzend|mio\.?|millionen|millions?|mrd\.?|milliarden|bn|billion)\b"
+    r"|\s(?P<loose>k|m)(?=\s?(?:tok|ctx|context|kontext|chunks|docs|dok|samples|param|eur|usd|€|\$)))"
+)
+_FIGURE = re.compile(r"\d+(?:[.,'](?=\d)\d+)*(?:e\+?\d+)?")
+_WORD_FIGURE = re.compile(r"(?<![a-z0-9])(?:" + "|".join(sorted(_WORDS, key=len, reverse=True)) + r")(?![a-z0-9])")
+_RANGE = re.compile(r"\s?(?:-|bis(?: zu)?|to|\.\.|~|or|oder|und|/)\s?(?:zu\s|ca\.?\s|maybe\s|vielleicht\s)?$")
+_RANGE_STRICT = re.compile(r"\s?(?:-|bis(?: zu)?|to|\.\.)\s?$")
+_GLUED = frozenset(
+    "x ctx seq bs batch conc tp dp pp ep kontext context in out isl osl users user r rank np par mac num len n c max seqlen prompt "
+    "bsz tg np".split()
+)
+_CURRENCY_BEFORE = re.compile(r"(?:(?:us)?\$|€|£|\b(?:eur|usd|euro|chf))\s?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A figure of the message. `value` is the upper end of a range; `start` and `end` bound figure and scale, `unit_end` the unit."""
+
+    value: float
+    low: float | None
+    start: int
+    end: int
+    unit: Unit = ""
+    unit_word: str = ""
+    unit_end: int = 0
+    scale: str = ""
+    negative: bool = False
+    plus: bool = False
+    spelt: bool = False
+    currency: str = ""
+    glued: str = ""
+    doubtful: tuple[float, ...] = ()
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.start, max(self.end, self.unit_end)
+
+
+def quantities(folded: str, lang: str, taken: tuple[tuple[int, int], ...] = ()) -> list[Quantity]:
+    """All figures outside the spans that are already taken by names, in order; ranges are joined."""
+    found = [q for q in _figures(folded, lang) if not _inside(q.start, q.end, taken)]
+    found += [q for q in _spelt(folded) if not _inside(q.start, q.end, taken)]
+    found.sort(key=lambda q: q.start)
+    return _join_ranges(folded, found)
+
+
+def _inside(start: int, end: int, taken: tuple[tuple[int, int], ...]) -> bool:
+    low, high = 0, len(taken)
+    while low < high:
+        middle = (low + high) // 2
+        if taken[middle][1] <= start:
+            low = middle + 1
+        else:
+            high = middle
+    return low < len(taken) and taken[low][0] < end
+
+
+def _figures(folded: str, lang: str) -> Iterator[Quantity]:
+    for found in _FIGURE.finditer(folded):
+        glued = _glued_before(folded, found.start())
+        if glued is None:
+            continue
+        yield _quantity(folded, found, glued, lang)
+
+
+def _glued_before(folded: str, start: int) -> str | None:
+    """The letters written right before a figure: "" for none, a role such as "ctx", or None where they make a name of it."""
+    place = start
+    while place > 0 and start - place < 12 and folded[place - 1].isalpha() and folded[place - 1].isascii():
+        place -= 1
+    word = folded[place:start]
+    if not word:
+        return "" if start == 0 or folded[start - 1] not in "0123456789" else None
+    return word if word in _GLUED else None
+
+
+def _quantity(folded: str, found: re.Match[str], glued: str, lang: str) -> Quantity:
+    text, start, end = found.group(), found.start(), found.end()
+    scale, factor = "", 1.0
+    scaled = _SCALE.match(folded, end)
+    if scaled and not (scaled.group("tight") == "m" and not _scales_m(folded, scaled.end())):
+        scale = (scaled.group("tight") or scaled.group("word") or scaled.group("loose")).rstrip(".")
+        factor, end = _SCALES[scale], scaled.end()
+    plus = folded.startswith("+", end)
+    unit, word, unit_end = _unit_after(folded, end + plus)
+    if not unit and scale:
+        unit, word, unit_end = _scale_as_unit(scale, folded, end)
+        factor = 1.0 if unit == "params" else factor
+    currency = _currency(folded, start, word, unit)
+    value, doubtful = _plain_value(text, lang, unit, bool(scale), currency, folded[end : end + 40])
+    factor *= _unit_factor(unit, word)
+    return Quantity(
+        value=value * factor, low=None, start=start, end=end, unit=unit, unit_word=word, unit_end=unit_end, scale=scale,
+        negative=_negative(folded, start), plus=plus, currency=currency, glued=glued, doubtful=doubtful,
+    )  # fmt: skip
+
+
+def _scales_m(folded: str, end: int) -> bool:
+    """"20M chunks" are millions; a lone "m" may be metres or a chip, so it needs something countable behind it."""
+    return _unit_after(folded, end)[0] in ("tokens", "documents", "samples", "params", "requests", "images", "token_flow", "people", "words")
+
+
+def _scale_as_unit(scale: str, folded: str, end: int) -> tuple[Unit, str, int]:
+    if scale in ("bn", "milliarden", "billion", "mrd"):
+        return "params", scale, end
+    return "", "", end
+
+
+def _unit_after(folded: str, end: int) -> tuple[Unit, str, int]:
+    gap = _GAP.match(folded, end)
+    place = gap.end() if gap else end
+    for begin in (place, _after_filler(folded, place)):
+        if begin is None:
+            continue
+        found = _UNIT.match(folded, begin)
+        if found and found.lastgroup:
+            unit = _UNITS[int(found.lastgroup[1:])][0]
+            if begin != place and unit not in ("people", "requests", "tokens", "documents", "images", "samples", "token_rate"):
+                continue
+            if unit == "amperes" and place > end and found.group() == "a" or unit == "volts" and place > end and found.group() == "v":
+                continue
+            return unit, found.group(), found.end()
+    return "", "", end
+
+
+def _after_filler(folded: str, place: int) -> int | None:
+    filler = _FILLER.match(folded, place)
+    return filler.end() if filler else None
+
+
+def _unit_factor(unit: Unit, word: str) -> float:
+    if unit == "money_suffix":
+        if word.startswith(("k", "t€", "t ", "tsd")) or word[:2] in ("t€", "t$"):
+            return 1e3
+        return 1e6 if word.startswith("mio") else 0.01 if word.startswith(("ct", "cent")) else 1.0
+    if unit == "power":
+        return 1e3 if word.startswith("k") else 1.0
+    return 1.0
+
+
+def _currency(folded: str, start: int, word: str, unit: Unit) -> str:
+    before = _CURRENCY_BEFORE.search(folded, max(0, start - 6), start)
+    text = (before.group() if before else "") + (word if unit == "money_suffix" else "")
+    for sign, code in (("$", "USD"), ("usd", "USD"), ("dollar", "USD"), ("bucks", "USD"), ("€", "EUR"), ("eur", "EUR"), ("£", "GBP"), ("chf", "CHF"), ("frank", "CHF"), ("ct", "EUR"), ("cent", "USD")):  # fmt: skip
+        if sign in text:
+            return code
+    return ""
+
+
+def _negative(folded: str, start: int) -> bool:
+    return folded[start - 1 : start] in ("-",) and (start < 2 or folded[start - 2] in " (=:")
+
+
+def _plain_value(text: str, lang: str, unit: Unit, scaled: bool, currency: str, after: str) -> tuple[float, tuple[float, ...]]:
+    """Read the digits. A lone group of three after a separator is a thousand or a fraction; language, unit and sign decide."""
+    if "e" in text:
+        return float(text.replace(",", ".")), ()
+    marks = [c for c in text if c in ".,'"]
+    if not marks:
+        return float(text), ()
+    groups = re.split(r"[.,']", text)
+    thousands = all(len(g) == 3 for g in groups[1:]) and 1 <= len(groups[0]) <= 3 and groups[0] != "0" and not scaled
+    if len(marks) > 1:
+        if len(set(marks)) == 1 and thousands:
+            return float("".join(groups)), ()
+        return float("".join(groups[:-1]) + "." + groups[-1]), ()
+    joined, fraction = float("".join(groups)), float(".".join(groups))
+    if not thousands or marks[0] == "'" and not thousands:
+        return fraction, ()
+    if _divides_thousands(marks[0], lang, unit, currency, after):
+        return joined, (fraction,)
+    return fraction, (joined,)
+
+
+_WHOLE = frozenset(("tokens", "token_rate", "token_flow", "documents", "people", "requests", "samples", "images", "request_rate", "devices", "words"))
+_ONE_SAID = re.compile(r".{0,20}\(\s?(?:one|ein)\b")
+
+
+def _divides_thousands(mark: str, lang: str, unit: Unit, currency: str, after: str) -> bool:
+    if mark == "'" or unit in _WHOLE:
+        return True
+    if mark == ",":
+        return lang != "de" or unit in _WHOLE
+    if currency and lang != "de":
+        return False
+    return lang == "de" or unit == ""
+
+
+def _spelt(folded: str) -> Iterator[Quantity]:
+    for found in _WORD_FIGURE.finditer(folded):
+        word, end = found.group(), found.end()
+        value = float(_WORDS[word])
+        scaled = re.match(r"\s(dutzend|dozen|hundred|hundert|tausend|thousand|million(?:en)?)\b", folded[end : end + 12])
+        if scaled:
+            value, end = value * _SCALES[scaled.group(1)], end + scaled.end()
+        unit, unit_word, unit_end = _unit_after(folded, end)
+        if word in VAGUE_ONES and unit not in ("people", "devices", "requests", "machines", "images", "documents"):
+            if not (word == "one" and unit in ("epochs", "seconds", "hours", "days")):
+                continue
+        if word in ("hundert", "tausend", "hundred", "thousand") and re.search(r"\d\s?$", folded[max(0, found.start() - 3) : found.start()]):
+            continue
+        yield Quantity(value, None, found.start(), end, unit, unit_word, unit_end, spelt=True)
+
+
+def _join_ranges(folded: str, found: list[Quantity]) -> list[Quantity]:
+    joined: list[Quantity] = []
+    for quantity in found:
+        before = joined[-1] if joined else None
+        if before is not None and _is_range(folded, before, quantity):
+            factor = _shared_scale(before, quantity)
+            joined[-1] = Quantity(
+                value=max(quantity.value, before.value * factor), low=before.value * factor if before.low is None else before.low,
+                start=before.start, end=quantity.end, unit=quantity.unit, unit_word=quantity.unit_word, unit_end=quantity.unit_end,
+                scale=quantity.scale, plus=quantity.plus, currency=quantity.currency or before.currency, glued=before.glued,
+            )  # fmt: skip
+        else:
+            joined.append(quantity)
+    return joined
+
+
+def _shared_scale(before: Quantity, after: Quantity) -> float:
+    """"5-6 hundred" and "40-60 T€" scale both ends."""
+    if before.unit or before.scale:
+        return 1.0
+    factor = _SCALES.get(after.scale, 1.0) * (_unit_factor(after.unit, after.unit_word) if after.unit in ("money_suffix", "power") else 1.0)
+    return factor if before.value < after.value else 1.0
+
+
+def _is_range(folded: str, before: Quantity, after: Quantity) -> bool:
+    gap = folded[max(before.end, before.unit_end if before.unit == after.unit and before.unit else 0) : after.start]
+    if len(gap) > 12 or before.low is not None or before.spelt != after.spelt:
+        return False
+    if before.unit and before.unit != after.unit:
+        return False
+    if before.currency and not after.currency and after.unit not in ("", "money_suffix"):
+        return False
+    if after.negative and not gap.strip():
+        return after.value > before.value
+    return bool(_RANGE_STRICT.match(gap.replace("$", "").replace("€", ""))) and before.value < after.value * max(1.0, _SCALES.get(after.scale, 1.0))

@@ -1,0 +1,140 @@
+"""A message as it is read: folded to plain lower case, with the way back to what was written.
+
+Folding drops Slack's mark-up (escaped characters, mentions, links, emphasis), turns typographic dashes, quotes and
+spaces into plain ones and spells umlauts out, so that one pattern meets "für", "fuer" and "FÜR". Every folded
+character knows which stretch of the original it came from; evidence is cut from the original, never from the fold.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+_SPELT = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "×": "x", "…": "...", "≤": "<=", "≥": ">=", "½": " 1/2", "→": " -> "}
+_DASHES = dict.fromkeys("‐‑‒–—―−", "-")
+_QUOTES = {**dict.fromkeys("‘’‚‛`´", "'"), **dict.fromkeys("“”„‟«»", '"')}
+_PLAIN = {**_SPELT, **_DASHES, **_QUOTES}
+_ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": " ", "&quot;": '"', "&#39;": "'"}
+_MARKUP = re.compile(r"<[^<>\s][^<>\n]{0,600}>|&[a-z#0-9]{2,5};|https?://[^\s<>|)\]]{1,600}", re.IGNORECASE)
+_REPOSITORY = re.compile(r"https?://(?:www\.)?(?:huggingface\.co|hf\.co)/(?:models/)?", re.IGNORECASE)
+_EMPHASIS = frozenset("*_~")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A folded message. `starts[i]` and `ends[i]` bound, in `raw`, what became the folded character i."""
+
+    raw: str
+    folded: str
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    def quote(self, start: int, end: int) -> str:
+        """The words of the message behind a folded span, verbatim."""
+        while start < end and self.folded[start].isspace():
+            start += 1
+        while end > start and self.folded[end - 1].isspace():
+            end -= 1
+        return self.raw[self.starts[start] : self.ends[end - 1]] if end > start else ""
+
+
+class _Folder:
+    """Collects folded characters together with their places in the original."""
+
+    def __init__(self, raw: str) -> None:
+        self.raw = raw
+        self.out: list[str] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+
+    def put(self, folded: str, start: int, end: int) -> None:
+        for char in folded:
+            self.out.append(char)
+            self.starts.append(start)
+            self.ends.append(end)
+
+    def plain(self, start: int, end: int) -> None:
+        for place in range(start, end):
+            self.put(self._fold(place), place, place + 1)
+
+    def _fold(self, place: int) -> str:
+        char = self.raw[place]
+        if char in _EMPHASIS:
+            return char if self._inside_a_word(place) else " "
+        lower = char.lower()
+        if lower in _PLAIN:
+            return _PLAIN[lower]
+        if char.isascii():
+            return lower
+        if char.isspace():
+            return " "
+        stripped = unicodedata.normalize("NFKD", lower).encode("ascii", "ignore").decode()
+        return stripped or char
+
+    def _inside_a_word(self, place: int) -> bool:
+        before = self.raw[place - 1] if place else " "
+        after = self.raw[place + 1] if place + 1 < len(self.raw) else " "
+        if self.raw[place] == "*":
+            return (before.isalnum() or before == " ") and (after.isdigit() or after.isalpha() and before.isdigit())
+        return before.isalnum() and after.isalnum()
+
+
+def fold(raw: str) -> Text:
+    """Fold a message; the work is one pass over its characters."""
+    folder = _Folder(raw)
+    done = 0
+    for found in _MARKUP.finditer(raw):
+        folder.plain(done, found.start())
+        _markup(folder, found.group(), found.start(), found.end())
+        done = found.end()
+    folder.plain(done, len(raw))
+    return Text(raw, "".join(folder.out), tuple(folder.starts), tuple(folder.ends))
+
+
+def _markup(folder: _Folder, mark: str, start: int, end: int) -> None:
+    entity = _ENTITIES.get(mark.lower())
+    if entity:
+        folder.put(entity, start, end)
+    elif mark.startswith("http"):
+        _link(folder, start, end)
+    elif mark.startswith(("<@", "<!", "<#")):
+        folder.put(" ", start, end)
+    elif mark.startswith("<http"):
+        folder.put(" ", start, start + 1)
+        bar = mark.find("|")
+        address = start + (bar if bar > 0 else len(mark) - 1)
+        if bar > 0 and not _REPOSITORY.match(mark, 1):
+            folder.plain(address + 1, end - 1)
+        else:
+            _link(folder, start + 1, address)
+        folder.put(" ", end - 1, end)
+    else:
+        folder.plain(start, end)
+
+
+def _link(folder: _Folder, start: int, end: int) -> None:
+    """Of a model's page the repository name is read; any other address says nothing about the workload."""
+    host = _REPOSITORY.match(folder.raw, start, end)
+    if host is None:
+        folder.put(" ", start, end)
+        return
+    folder.put(" ", start, host.end())
+    stop, slashes = host.end(), 0
+    while stop < end and folder.raw[stop] not in "?#":
+        slashes += folder.raw[stop] == "/"
+        if slashes == 2:
+            break
+        stop += 1
+    folder.plain(host.end(), stop)
+    folder.put(" ", end - 1, end)
+
+
+def clause(folded: str, start: int, end: int, reach: int = 60) -> tuple[str, str]:
+    """What stands before and after a span within its sentence, at most `reach` characters either side."""
+    left = folded[max(0, start - reach) : start]
+    right = folded[end : end + reach]
+    cuts = [m.end() for m in _STOP.finditer(left)]
+    stop = _STOP.search(right)
+    return left[cuts[-1] :] if cuts else left, right[: stop.start()] if stop else right
+
+
+_STOP = re.compile(r"[!?;\n]|\.(?=\s|$)(?<!\b\w\.)(?<!\bca\.)(?<!max\.)(?<!mind\.)(?<!min\.)(?<!bzw\.)(?<!inkl\.)(?<!approx\.)(?<!vs\.)(?<!avg\.)|\.{3}")
