@@ -1,0 +1,59 @@
+"""`python -m sizing estimate|recommend`: JSON Lines in, JSON Lines out, in input order."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any, TextIO
+
+_USAGE = "usage: python -m sizing estimate|recommend < specs.jsonl"
+Answerer = Callable[[object], dict[str, Any]]
+
+
+def main(arguments: list[str]) -> int:
+    """Run one command; exit code 2 where the command itself cannot run."""
+    if len(arguments) != 1 or arguments[0] not in _COMMANDS:
+        print(_USAGE, file=sys.stderr)
+        return 0 if arguments in (["-h"], ["--help"]) else 2
+    answer_lines(sys.stdin, sys.stdout, _COMMANDS[arguments[0]]())
+    return 0
+
+
+def answer_lines(lines: TextIO, out: TextIO, answer: Answerer) -> None:
+    """One answer for every line that is not blank; a bad line is answered and the rest goes on."""
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            out.write(json.dumps(_answer(line, number, answer), ensure_ascii=False) + "\n")
+            out.flush()
+
+
+def _answer(line: str, number: int, answer: Answerer) -> dict[str, Any]:
+    try:
+        data = json.loads(line, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as fault:
+        reason = str(fault) if isinstance(fault, ValueError) else "nested too deeply"
+        return {"id": None, "ok": False, "error": {"field": "line", "message": f"line {number} is not JSON: {reason}"}}
+    return answer(data)
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number in JSON")
+
+
+def _estimator() -> Answerer:
+    from sizing.engine import estimate_data
+
+    return lambda data: estimate_data(data).model_dump(mode="json")
+
+
+def _recommender() -> Answerer:
+    from sizing.recommend import recommend_data
+
+    return lambda data: recommend_data(data).model_dump(mode="json")
+
+
+_COMMANDS: dict[str, Callable[[], Answerer]] = {"estimate": _estimator, "recommend": _recommender}
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,96 @@
+"""The engine's front door: one spec in, one Estimate out."""
+
+from __future__ import annotations
+
+from sizing.defaults import ENGINE_DEFAULTS, Defaults
+from sizing.errors import UserError
+from sizing.estimate import DeviceMemory, Estimate, Failure, HostMemory, Memory
+from sizing.memory.inference import plan_inference
+from sizing.memory.plan import DevicePlan, MemoryPlan
+from sizing.resolve import Resolved, resolve
+from sizing.spec import WorkloadSpec, parse_spec
+from sizing.speed.model import predict
+from sizing.units import gib
+from sizing.verdict import margin, verdict
+from sizing.why import reasons
+
+
+def estimate(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS, *, derivation: bool = True) -> Estimate:
+    """What the engine says of a spec on the hardware it names; faults come back as `ok` false with `error`."""
+    try:
+        return _inference(spec, defaults, derivation)
+    except UserError as fault:
+        return failed(spec.id, fault)
+
+
+def estimate_data(data: object, defaults: Defaults = ENGINE_DEFAULTS) -> Estimate:
+    """`estimate` for plain data as it comes from JSON."""
+    ident = data.get("id") if isinstance(data, dict) and isinstance(data.get("id"), str | int) else None
+    try:
+        return estimate(parse_spec(data), defaults)
+    except UserError as fault:
+        return failed(ident, fault)
+
+
+def failed(ident: str | int | None, fault: UserError) -> Estimate:
+    """The Estimate of a spec that cannot be sized."""
+    value = fault.value if isinstance(fault.value, str | int | float | bool | None) else str(fault.value)
+    return Estimate(
+        id=ident, ok=False, error=Failure(field=fault.field, message=fault.message, value=value, suggestions=fault.suggestions)
+    )
+
+
+def _inference(spec: WorkloadSpec, defaults: Defaults, derivation: bool) -> Estimate:
+    resolved = resolve(spec, defaults)
+    if not resolved.devices:
+        raise UserError("hardware", None, "name the hardware to estimate on, or ask for a recommendation")
+    plan = plan_inference(resolved)
+    speed = predict(resolved, plan)
+    result = verdict(plan, defaults.reserve_share)
+    return Estimate(
+        id=spec.id,
+        ok=True,
+        verdict=result,
+        fits=None if result is None else result != "no",
+        margin_gib=margin(plan),
+        memory=_memory(resolved, plan),
+        speed=speed,
+        assumptions=resolved.assumptions,
+        warnings=plan.warnings,
+        reasons=reasons(resolved, plan, speed),
+        derivation=plan.derivation() if derivation else (),
+    )
+
+
+def _memory(resolved: Resolved, plan: MemoryPlan) -> Memory:
+    return Memory(
+        per_device=tuple(_device(device) for device in plan.devices),
+        host=HostMemory(
+            weights_gib=gib(plan.host.weights_bytes),
+            kv_cache_gib=gib(plan.host.kv_bytes),
+            activations_gib=gib(plan.host.activations_bytes),
+            optimizer_gib=gib(plan.host.optimizer_bytes),
+            total_gib=gib(plan.host.total_bytes),
+        ),
+        kv_bytes_per_token=plan.kv_bytes_per_token,
+        kv_bytes_per_sequence=plan.kv_bytes_per_sequence,
+        kv_capacity_tokens=plan.kv_capacity_tokens,
+        max_concurrency_at_context=plan.max_concurrency_at_context,
+    )
+
+
+def _device(plan: DevicePlan) -> DeviceMemory:
+    return DeviceMemory(
+        accelerator=plan.device.id,
+        weights_gib=gib(plan.weights_bytes),
+        kv_cache_gib=gib(plan.kv_bytes),
+        activations_gib=gib(plan.activations_bytes),
+        overhead_gib=gib(plan.overhead_bytes),
+        graphs_gib=gib(plan.graphs_bytes),
+        gradients_gib=None if plan.gradients_bytes is None else gib(plan.gradients_bytes),
+        optimizer_gib=None if plan.optimizer_bytes is None else gib(plan.optimizer_bytes),
+        beside_gib=gib(plan.beside_bytes) if plan.beside_bytes else None,
+        total_gib=gib(plan.total_bytes),
+        usable_gib=None if plan.usable_bytes is None else gib(plan.usable_bytes),
+        kv_pool_gib=None if plan.pool_bytes is None else gib(plan.pool_bytes),
+    )
