@@ -1,7 +1,7 @@
-"""Generates the catalogue that is read at run time: `python -m sizing.catalogue.build` (needs PyYAML, a dev dependency).
+"""Generates the catalogue read at run time: `python -m sizing.catalogue.build` (needs PyYAML, a dev dependency).
 
-The YAML files under `data/` are the source and are edited by hand; the JSON beside them is committed, so that a user needs
-no YAML parser and no wait. `--check` exits 1 where the two differ.
+The YAML files under `data/` are the source and are edited by hand; the JSON beside them is committed, so that a user
+needs no YAML parser and no wait. `--check` exits 1 where the two differ.
 """
 
 import argparse
@@ -12,17 +12,18 @@ from typing import Any
 
 from sizing.catalogue.indexing import build_names
 from sizing.catalogue.load import DATA_DIRECTORY, GENERATED
+from sizing.catalogue.text import Kind
 
 __all__ = ["compile_catalogue", "main", "render"]
 
 
 def compile_catalogue(directory: Path = DATA_DIRECTORY) -> dict[str, Any]:
-    """Everything the YAML files say, plus the look-up tables of names. Raises NameClash for a name that means two things."""
+    """What the YAML files say, plus the look-up tables of names. Raises NameClashError for a name of two meanings."""
     models = _read(directory / "models.yaml")
     accelerators = _read(directory / "accelerators.yaml")
     quantization = _read(directory / "quantization.yaml")
     facts = _read(directory / "platform_facts.yaml")
-    rows = {
+    rows: dict[Kind, Any] = {
         "model": models,
         "accelerator": accelerators,
         "format": quantization["formats"],
@@ -64,7 +65,9 @@ def _read(path: Path) -> Any:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m sizing.catalogue.build", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if the generated file is out of date")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing, exit 1 if the generated file is out of date"
+    )
     options = parser.parse_args(arguments)
     text = render(compile_catalogue())
     if options.check:

@@ -11,9 +11,7 @@ from typing import Any, Literal, TypedDict
 __all__ = ["Accelerator", "Fact", "Format", "KvFormat", "Model", "Offer"]
 
 Confidence = Literal["high", "medium", "low"]
-Modality = Literal[
-    "text", "vision-text", "audio-text", "embedding", "reranker", "asr", "diffusion", "video", "tts"
-]
+Modality = Literal["text", "vision-text", "audio-text", "embedding", "reranker", "asr", "diffusion", "video", "tts"]
 Figure = float | Mapping[str, float | None] | None
 
 
@@ -120,13 +118,13 @@ class Component(TypedDict, total=False):
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Model:
     """A published model. Sizes in parameters and elements; `checkpoint_gb` in GB of 1e9 bytes.
 
-    `params_total` holds vision and audio towers, no MTP or draft modules, tied weights once. `params_active` is computed
-    for the text path of one token, with embedding and head; `params_active_stated` is the vendor's figure. `params_hf` is
-    the total of the published files with MTP, where it differs.
+    `params_total` holds vision and audio towers, no MTP or draft modules, tied weights once. `params_active` is
+    computed for the text path of one token, with embedding and head; `params_active_stated` is the vendor's figure.
+    `params_hf` is the total of the published files with MTP, where it differs.
     """
 
     id: str
@@ -223,12 +221,12 @@ class StreetPrice(TypedDict, total=False):
     note: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Accelerator:
     """A GPU, an accelerator, a machine with unified memory, or a CPU with its memory.
 
-    `memory_gb` is the vendor's headline per device (the largest option where there are several). `smi_total_gib` is what
-    nvidia-smi or a cloud prints, `engine_visible_gib` what CUDA or HIP hands to an engine (base of
+    `memory_gb` is the vendor's headline per device (the largest option where there are several). `smi_total_gib` is
+    what nvidia-smi or a cloud prints, `engine_visible_gib` what CUDA or HIP hands to an engine (base of
     gpu_memory_utilization), both GiB of 2**30. `bandwidth_gb_s` is GB of 1e9 a second. `tflops` are dense tensor peaks
     (int8 in TOPS); a mapping gives the rate by accumulator.
     """
@@ -286,7 +284,7 @@ class Accelerator:
     notes: str | None = None
 
     def peak_tflops(self, precision: Literal["fp32", "tf32", "fp16", "bf16", "fp8", "int8", "fp4"]) -> float | None:
-        """Dense peak with 32-bit accumulation, as engines run it; TOPS for int8; None where there is none or unknown."""
+        """Dense peak with 32-bit accumulation, as engines run it; TOPS for int8; None where unknown or absent."""
         figure = self.tflops.get(precision)
         if not isinstance(figure, Mapping):
             return figure
@@ -336,7 +334,7 @@ class FormatHardware(TypedDict, total=False):
     note: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Format:
     """A number format of weights.
 
@@ -370,9 +368,13 @@ class Format:
     notes: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class KvFormat:
-    """A number format of the KV cache; bits and bytes of one element, scales included where they are not negligible."""
+    """A number format of the KV cache.
+
+    Bits and bytes of one element hold for head_dim 128, with scales where they are not negligible. Formats with a
+    scale per head and token give it apart: `element_bits` without, `scale_bytes_per_head` for one K or V vector.
+    """
 
     id: str
     aliases: tuple[str, ...]
@@ -381,15 +383,23 @@ class KvFormat:
     hardware: str
     backends: str
     sources: tuple[str, ...]
+    element_bits: float | None = None
+    scale_bytes_per_head: float | None = None
     notes: str | None = None
 
+    def bytes_per_element_at(self, head_dim: int | None) -> float:
+        """Bytes of one K or V element with its share of the scales; head_dim None is taken as 128."""
+        if self.element_bits is None or self.scale_bytes_per_head is None or not head_dim:
+            return self.bytes_per_element
+        return self.element_bits / 8 + self.scale_bytes_per_head / head_dim
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Offer:
     """A rented machine. `price_usd_h` is for the whole instance on demand, `price_usd_gpu_h` for one device.
 
-    EUR prices are without VAT and are not converted. `count` may be a fraction (a slice of a device). `as_of` None means
-    that the price list shows no date; `confidence` low means probably outdated.
+    EUR prices are without VAT and are not converted. `count` may be a fraction (a slice of a device). `as_of` None
+    means that the price list shows no date; `confidence` low means probably outdated.
     """
 
     id: str
@@ -419,11 +429,12 @@ class Offer:
     notes: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Fact:
     """A fact about platforms (links, memory, power, engines). `section` is its group in the file.
 
-    `basis`: read from the source, computed from a standard, recalled (confirm before use), or unresolved (sources disagree).
+    `basis`: read from the source, computed from a standard, recalled (confirm before use), or unresolved (sources
+    disagree).
     """
 
     id: str

@@ -60,7 +60,7 @@ def find_accelerator(name: str, suggest: bool) -> Match:
         return Match(name=name, kind="accelerator", via="unknown")
     written = _take_apart(name, text)
     if _UNNAMED.search(" ".join(written.remarks)):
-        return replace(written.found, via="memory only" if written.found.memory_gb else "unknown")
+        return replace(written.found, via="memory only" if written.found.memory_gb is not None else "unknown")
     return _as_written(written) or _stepwise(written) or _alternatives(written) or _no_entry(written, suggest)
 
 
@@ -141,7 +141,7 @@ def _ambiguous(written: _Written, key: str, via: Via) -> Match | None:
 
 
 def _shared_name(written: _Written, key: str, via: Via) -> Match | None:
-    """Entries that share a name but for the memory: the stated memory chooses; none stated, the one called plainly so."""
+    """Entries that share a name but for the memory: the stated one chooses; none stated, the one called plainly so."""
     devices, memory_gb = written.names.devices.get(key, ()), written.found.memory_gb
     if not devices:
         return None
@@ -173,9 +173,9 @@ def _has_memory(ident: str, memory_gb: float) -> bool:
 
 def _alternatives(written: _Written) -> Match | None:
     """ "A100/H100 80GB": one of several, all of which must be known."""
-    products = written.without_memory.split("/")
-    if len(products) < 2:
+    if "/" not in written.without_memory:
         return None
+    products = written.without_memory.split("/")
     memory_gb = written.found.memory_gb
     memory = f" {memory_gb:g}GB" if memory_gb else " "
     ids = [find_accelerator(product + memory, suggest=False).id for product in products]
@@ -186,6 +186,6 @@ def _alternatives(written: _Written) -> Match | None:
 def _no_entry(written: _Written, suggest: bool) -> Match:
     product = set(words(written.without_memory, "accelerator")) - _NO_PRODUCT
     if not any(word.isalpha() for word in product):
-        return replace(written.found, via="memory only" if written.found.memory_gb else "generic")
+        return replace(written.found, via="memory only" if written.found.memory_gb is not None else "generic")
     key = name_key(written.without_memory, "accelerator")
     return replace(written.found, suggestions=suggestions(key, written.names.keys) if suggest else ())

@@ -3,7 +3,7 @@
 import re
 
 from sizing.catalogue.load import catalogue
-from sizing.catalogue.match import Match
+from sizing.catalogue.match import Match, Via
 from sizing.catalogue.suggest import suggestions
 from sizing.catalogue.tables import NameTable, table
 from sizing.catalogue.text import format_key
@@ -34,10 +34,8 @@ def _known(name: str, key: str, names: NameTable) -> Match | None:
     for spelling in (*spellings, _REPACKED.sub("", key.replace("ud-", ""))):
         ident = names.exact.get(spelling) or names.keys.get(format_key(spelling))
         if ident:
-            alternatives = names.ambiguous.get(key, ())
-            candidates = alternatives if len(alternatives) > 1 else ()
-            via = "exact" if spelling == key else "key"
-            return Match(name=name, kind="format", id=ident, via=via, candidates=candidates)
+            via: Via = "exact" if spelling == key else "key"
+            return Match(name=name, kind="format", id=ident, via=via, candidates=names.ambiguous.get(key, ()))
     return None
 
 

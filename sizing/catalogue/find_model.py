@@ -133,7 +133,7 @@ def _is_date(word: str) -> bool:
 
 def _size_only(written: _Written) -> Match | None:
     size = _SIZE_ONLY.fullmatch(" ".join(written.words))
-    if not size or len(written.words) > 2:
+    if not size or len(written.words) > len(("13", "b")):
         return None
     return Match(name=written.name, kind="model", via="size only", params_b=float(size.group(1)))
 

@@ -1,19 +1,20 @@
 """Builds the look-up tables of names from the rows of the catalogue. Runs when the data is generated, not at start."""
 
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 from sizing.catalogue.text import MEMORY_GB, Kind, format_key, name_key, plain, words
 from sizing.catalogue.words import SIZE_WORDS, VARIANT_WORDS, kv_key
 from sizing.errors import SizewiseError
 
-__all__ = ["NameClash", "build_names", "names_of"]
+__all__ = ["NameClashError", "build_names", "names_of"]
 
 Row = Mapping[str, Any]
 Ambiguous = Mapping[str, list[str]]
 
 
-class NameClash(SizewiseError):
+class NameClashError(SizewiseError):
     """Two entries claim a name that the table of ambiguous names does not list. Seen by whoever edits the catalogue."""
 
 
@@ -52,7 +53,7 @@ def _tables(rows: Iterable[Row], kind: Kind, ambiguous: Ambiguous) -> dict[str, 
             for table, entry in ((exact, plain(name)), (keys, key)):
                 holder = table.setdefault(entry, row["id"])
                 if holder != row["id"] and key not in by_key:
-                    raise NameClash(f"{kind} name {name!r} means {holder} and {row['id']}")
+                    raise NameClashError(f"{kind} name {name!r} means {holder} and {row['id']}")
     _check_ids(by_key, {row["id"] for row in rows}, kind)
     return {"exact": exact, "keys": keys, "ambiguous": by_key}
 
@@ -60,7 +61,7 @@ def _tables(rows: Iterable[Row], kind: Kind, ambiguous: Ambiguous) -> dict[str, 
 def _check_ids(ambiguous: Ambiguous, known: set[str], kind: Kind) -> None:
     for name, ids in ambiguous.items():
         if missing := [ident for ident in ids if ident not in known]:
-            raise NameClash(f"ambiguous {kind} name {name!r} lists unknown ids {missing}")
+            raise NameClashError(f"ambiguous {kind} name {name!r} lists unknown ids {missing}")
 
 
 def _repositories(models: Iterable[Row]) -> set[str]:
@@ -74,7 +75,7 @@ def _families(models: Iterable[Row]) -> dict[str, list[str]]:
     for row in models:
         named = words(row["id"], "model")
         family = [word for word in named if word not in VARIANT_WORDS and not SIZE_WORDS.fullmatch(word)]
-        sizes = [size for size, unit in zip(named, named[1:], strict=False) if unit == "b" and size[0].isdigit()]
+        sizes = [size for size, unit in pairwise(named) if unit == "b" and size[0].isdigit()]
         for size in sizes if len(family) == 1 else ():
             found.setdefault(f"{family[0]} {size} b", []).append((row.get("released") or "", row["id"]))
     return {name: [ident for _, ident in sorted(hits, reverse=True)] for name, hits in found.items()}

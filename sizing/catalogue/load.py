@@ -1,7 +1,7 @@
 """Reads the generated catalogue, once per process."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +12,7 @@ from sizing.catalogue.entries import Accelerator, Fact, Format, KvFormat, Model,
 
 Entry = TypeVar("Entry", Model, Accelerator, Format, KvFormat, Offer, Fact)
 
-__all__ = ["Catalogue", "DATA_DIRECTORY", "GENERATED", "catalogue", "generated"]
+__all__ = ["DATA_DIRECTORY", "GENERATED", "Catalogue", "Entries", "catalogue", "generated"]
 
 DATA_DIRECTORY = Path(__file__).with_name("data")
 GENERATED = DATA_DIRECTORY / "zz_generated_catalogue.json"
@@ -21,7 +21,31 @@ GENERATED = DATA_DIRECTORY / "zz_generated_catalogue.json"
 _BY_OPTION = ("metal_default_limit_gib_by_option", "bandwidth_gb_s_by_option")
 
 
-@dataclass(frozen=True, slots=True)
+class Entries(Mapping[str, Entry]):
+    """Entries of one kind by id, in the order of the YAML file; each is made when it is first asked for."""
+
+    __slots__ = ("_made", "_rows", "_type")
+
+    def __init__(self, entry_type: Callable[..., Entry], rows: Iterable[Mapping[str, Any]]) -> None:
+        self._type: Callable[..., Entry] = entry_type
+        self._rows = {row["id"]: row for row in rows}
+        self._made: dict[str, Entry] = {}
+
+    def __getitem__(self, ident: str) -> Entry:
+        made = self._made.get(ident)
+        return made or self._made.setdefault(ident, self._type(**_arguments(self._rows[ident])))
+
+    def __contains__(self, ident: object) -> bool:
+        return ident in self._rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Catalogue:
     """Every entry by its id. `format_hardware` says what NVIDIA generations and engines run which formats."""
 
@@ -32,17 +56,17 @@ class Catalogue:
     offers: Mapping[str, Offer]
     facts: Mapping[str, Fact]
     format_hardware: Mapping[str, Any]
-    _offers_by_accelerator: Mapping[str, tuple[Offer, ...]]
+    _offer_ids: Mapping[str, tuple[str, ...]]
 
     def offers_for(self, accelerator_id: str) -> tuple[Offer, ...]:
         """Machines to rent with that accelerator, in the order of the price lists; empty where none was found."""
-        return self._offers_by_accelerator.get(accelerator_id, ())
+        return tuple(self.offers[ident] for ident in self._offer_ids.get(accelerator_id, ()))
 
 
 @lru_cache(maxsize=1)
 def generated() -> Mapping[str, Any]:
     """The generated file as it is."""
-    content: dict[str, Any] = json.loads(GENERATED.read_bytes())
+    content: dict[str, Any] = json.loads(GENERATED.read_text(encoding="utf-8"))
     return content
 
 
@@ -50,33 +74,30 @@ def generated() -> Mapping[str, Any]:
 def catalogue() -> Catalogue:
     """The catalogue of this release."""
     rows = generated()
-    offers = _by_id(Offer(**_arguments(row)) for row in rows["offers"])
     return Catalogue(
-        models=_by_id(Model(**_arguments(row)) for row in rows["models"]),
-        accelerators=_by_id(Accelerator(**_arguments(row)) for row in rows["accelerators"]),
-        formats=_by_id(Format(**_arguments(row)) for row in rows["formats"]),
-        kv_formats=_by_id(KvFormat(**_arguments(row)) for row in rows["kv_formats"]),
-        offers=offers,
-        facts=_by_id(Fact(**_arguments(row)) for row in rows["facts"]),
+        models=Entries(Model, rows["models"]),
+        accelerators=Entries(Accelerator, rows["accelerators"]),
+        formats=Entries(Format, rows["formats"]),
+        kv_formats=Entries(KvFormat, rows["kv_formats"]),
+        offers=Entries(Offer, rows["offers"]),
+        facts=Entries(Fact, rows["facts"]),
         format_hardware=MappingProxyType(rows["format_hardware"]),
-        _offers_by_accelerator=_grouped(offers.values()),
+        _offer_ids=_offer_ids(rows["offers"]),
     )
 
 
 def _arguments(row: Mapping[str, Any]) -> dict[str, Any]:
-    arguments = {name: tuple(value) if type(value) is list else value for name, value in row.items()}
+    arguments: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in row.items()
+    }
     for name in _BY_OPTION:
         if name in arguments:
             arguments[name] = {int(option): value for option, value in arguments[name].items()}
     return arguments
 
 
-def _by_id(entries: Iterable[Entry]) -> Mapping[str, Entry]:
-    return MappingProxyType({entry.id: entry for entry in entries})
-
-
-def _grouped(offers: Iterable[Offer]) -> Mapping[str, tuple[Offer, ...]]:
-    groups: dict[str, tuple[Offer, ...]] = {}
+def _offer_ids(offers: Iterable[Mapping[str, Any]]) -> Mapping[str, tuple[str, ...]]:
+    groups: dict[str, tuple[str, ...]] = {}
     for offer in offers:
-        groups[offer.accelerator] = (*groups.get(offer.accelerator, ()), offer)
+        groups[offer["accelerator"]] = (*groups.get(offer["accelerator"], ()), offer["id"])
     return groups

@@ -30,10 +30,11 @@ class Match:
     """What a written name means.
 
     `id` is None when nothing fits; then `via` may say what the name still gives (a size, a memory) and `suggestions`
-    holds up to three ids that were perhaps meant. `candidates` are all entries meant by an ambiguous name, `id` being the
-    customary one. `format` is the number format that a model name implies, `params_b` the size of "a 13B model" in
-    billions, `memory_gb` the memory that a device name states; `memory_differs` that the entry has no such version.
-    `parts` has one answer per device of "RTX 4090 + RTX 3090 Ti". `assumed` is what was dropped on the way, to be said.
+    holds up to three ids that were perhaps meant. `candidates` are all entries meant by an ambiguous name, `id` being
+    the customary one. `format` is the number format that a model name implies (the word itself where the catalogue
+    lacks it), `params_b` the size of "a 13B model" in billions, `memory_gb` the memory that a device name states;
+    `memory_differs` that the entry has no such version. `parts` has one answer per device of "RTX 4090 + RTX 3090 Ti".
+    `assumed` is what was dropped on the way, to be said.
     """
 
     name: str

@@ -16,7 +16,7 @@ class NameTable:
 
     `exact` maps names as written, `keys` their comparable form, to ids; `ambiguous` maps keys to ids, the customary one
     first. Models only: `repositories`, names that are never ambiguous, and `families`, ids by family and size. Devices
-    only: `devices`, keys without memory to the entries that share them, each with the memory that its alias states in GB.
+    only: `devices`, keys without memory to the entries that share them, each with the memory its alias states in GB.
     """
 
     exact: Mapping[str, str]

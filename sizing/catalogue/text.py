@@ -4,14 +4,55 @@ import re
 import unicodedata
 from typing import Literal
 
-__all__ = ["Kind", "MEMORY_GB", "format_key", "name_key", "plain", "remarks_of", "without_organisation", "without_remarks", "words"]
+__all__ = [
+    "MEMORY_GB",
+    "Kind",
+    "format_key",
+    "name_key",
+    "plain",
+    "remarks_of",
+    "without_organisation",
+    "without_remarks",
+    "words",
+]
 
 Kind = Literal["model", "accelerator", "format", "kv_format"]
 
 MODEL_BRANDS = frozenset({"meta", "nvidia", "the", "model", "models"})
 DEVICE_BRANDS = frozenset(
-    "nvidia geforce tesla amd radeon instinct intel arc apple google aws cpu gpu gpus igpu card graphics generation edition"
-    " blackwell jetson huawei class accelerator hgx instance processor metal cuda the chip".split()
+    [
+        "nvidia",
+        "geforce",
+        "tesla",
+        "amd",
+        "radeon",
+        "instinct",
+        "intel",
+        "arc",
+        "apple",
+        "google",
+        "aws",
+        "cpu",
+        "gpu",
+        "gpus",
+        "igpu",
+        "card",
+        "graphics",
+        "generation",
+        "edition",
+        "blackwell",
+        "jetson",
+        "huawei",
+        "class",
+        "accelerator",
+        "hgx",
+        "instance",
+        "processor",
+        "metal",
+        "cuda",
+        "the",
+        "chip",
+    ]
 )
 _BRANDS: dict[Kind, frozenset[str]] = {"model": MODEL_BRANDS, "accelerator": DEVICE_BRANDS}
 
@@ -44,12 +85,13 @@ def remarks_of(text: str) -> list[str]:
 
 
 def without_remarks(text: str) -> str:
+    """The text with everything in brackets left out."""
     return _REMARK.sub(" ", text)
 
 
 def without_organisation(text: str) -> str:
     """ "Qwen/Qwen3-8B" gives "Qwen3-8B"; a slash between spaces is not an organisation."""
-    return text.split("/")[-1] if _REPOSITORY.match(text) else text
+    return text.rpartition("/")[2] if _REPOSITORY.match(text) else text
 
 
 def words(name: str, kind: Kind) -> list[str]:
@@ -74,7 +116,7 @@ def name_key(name: str, kind: Kind) -> str:
 
 
 def format_key(name: str) -> str:
-    """The form in which number formats are compared: one kind of separator, no remark but a group size, "4.0bpw" = "4bpw"."""
+    """The form in which formats are compared: one separator, no remark but a group size, "4.0bpw" = "4bpw"."""
     text = _FORMAT_REMARK.sub("", plain(name)).replace("(", "-").replace(")", "")
     text = _FORMAT_SEPARATOR.sub("-", text.strip()).strip("-")
     return _POINT_ZERO_BPW.sub(r"\1", _HYPHENS.sub("-", text))

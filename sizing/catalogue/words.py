@@ -11,21 +11,98 @@ BACKENDS = ("vulkan", "rocm", "cuda", "metal", "sycl", "cann")
 
 # same architecture, so same size
 VARIANT_WORDS = frozenset(
-    "instruct chat base it hf thinking preview latest reasoning dpo sft mpo text finetune finetuned tuned fine tune class"
-    " model original uncensored abliterated heretic merge merged unnamed mopd dense variant card moe".split()
+    [
+        "instruct",
+        "chat",
+        "base",
+        "it",
+        "hf",
+        "thinking",
+        "preview",
+        "latest",
+        "reasoning",
+        "dpo",
+        "sft",
+        "mpo",
+        "text",
+        "finetune",
+        "finetuned",
+        "tuned",
+        "fine",
+        "tune",
+        "class",
+        "model",
+        "original",
+        "uncensored",
+        "abliterated",
+        "heretic",
+        "merge",
+        "merged",
+        "unnamed",
+        "mopd",
+        "dense",
+        "variant",
+        "card",
+        "moe",
+    ]
 )
 TOOL_WORDS = frozenset(
-    "gguf mtp unsloth autoround compressed tensors mlx lora dflash dflash2 dspark eagle3 speculator pruned sym onnx"
-    " safetensors 128k 1m community v1 hybrid mixed".split()
+    [
+        "gguf",
+        "mtp",
+        "unsloth",
+        "autoround",
+        "compressed",
+        "tensors",
+        "mlx",
+        "lora",
+        "dflash",
+        "dflash2",
+        "dspark",
+        "eagle3",
+        "speculator",
+        "pruned",
+        "sym",
+        "onnx",
+        "safetensors",
+        "128k",
+        "1m",
+        "community",
+        "v1",
+        "hybrid",
+        "mixed",
+    ]
 )
 # another model: never a mere fine-tune of the family that the name holds
 OTHER_MODEL_WORDS = frozenset(
-    "draft adapter vision vl omni audio ocr nemotron cascade distill mini coder embedding embed reranker guard llava"
-    " internvl mamba eagle speculator switch".split()
+    [
+        "draft",
+        "adapter",
+        "vision",
+        "vl",
+        "omni",
+        "audio",
+        "ocr",
+        "nemotron",
+        "cascade",
+        "distill",
+        "mini",
+        "coder",
+        "embedding",
+        "embed",
+        "reranker",
+        "guard",
+        "llava",
+        "internvl",
+        "mamba",
+        "eagle",
+        "speculator",
+        "switch",
+    ]
 )
 SIZE_WORDS = re.compile(r"[\d.]+|b|v")
 
-_KV_FILLER = re.compile(r"\b(?:kv|cache|type|dtype|format|quant)\b")
+_KV_FILLER = re.compile(r"\b(?:kv|k|v|cache|type|dtype|format|quant)\b")
 _KV_SEPARATOR = re.compile(r"[\s_-]+")
 
 
