@@ -1,0 +1,42 @@
+# chat: set everything up and talk to the bot; test: the whole test suite. Each target does what CI does.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: chat setup test lint types check catalogue wheel playground serve bench
+
+chat: setup
+	$(BIN)/sizewise chat
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embeddings,dev]'
+	$(BIN)/sizewise knowledge build
+	touch $@
+
+test: setup
+	$(BIN)/python -m pytest
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: setup
+	$(BIN)/mypy
+
+check: lint types test
+
+catalogue: setup
+	$(BIN)/python -m sizing.catalogue.build
+
+wheel: setup
+	$(BIN)/python -m build --wheel
+
+playground: setup
+	$(BIN)/sizewise playground
+
+serve: setup
+	$(BIN)/sizewise serve
