@@ -103,13 +103,22 @@ def _group(entry: HardwareRef, group: int) -> list[Device]:
         return [_unnamed(entry, group)] * (entry.count or 1)
     match = find(entry.accelerator, "accelerator")
     if match.parts:
-        return [_known(part.id, part.memory_gb, part.name, entry, group) for part in match.parts for _ in range(part.count or 1)]
+        return [
+            _known(part.id, part.memory_gb, part.name, entry, group)
+            for part in match.parts
+            for _ in range(part.count or 1)
+        ]
     if match.id is None and match.memory_gb:
-        return [_unnamed(entry.model_copy(update={"memory_gb": entry.memory_gb or match.memory_gb}), group)] * (entry.count or 1)
+        return [_unnamed(entry.model_copy(update={"memory_gb": entry.memory_gb or match.memory_gb}), group)] * (
+            entry.count or 1
+        )
     if match.id is None:
         hint = f"; did you mean {', '.join(match.suggestions)}?" if match.suggestions else ""
         raise UserError(
-            "hardware.accelerator", entry.accelerator, f"unknown accelerator {entry.accelerator!r}{hint}", match.suggestions
+            "hardware.accelerator",
+            entry.accelerator,
+            f"unknown accelerator {entry.accelerator!r}{hint}",
+            match.suggestions,
         )
     count = (entry.count or 1) * catalogue().accelerators[match.id].gpus_per_card
     return [_known(match.id, match.memory_gb, entry.accelerator, entry, group)] * count
@@ -130,4 +139,6 @@ def _known(ident: str | None, stated_gb: float | None, name: str, entry: Hardwar
 
 def _unnamed(entry: HardwareRef, group: int) -> Device:
     seen = entry.engine_visible_gib or (entry.memory_gb * _VISIBLE_GDDR if entry.memory_gb else None)
-    return Device(0, group, "unknown", None, entry.memory_gb, seen, entry.engine_visible_gib is not None, entry.in_use_gib or 0.0)
+    return Device(
+        0, group, "unknown", None, entry.memory_gb, seen, entry.engine_visible_gib is not None, entry.in_use_gib or 0.0
+    )

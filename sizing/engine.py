@@ -36,7 +36,9 @@ def failed(ident: str | int | None, fault: UserError) -> Estimate:
     """The Estimate of a spec that cannot be sized."""
     value = fault.value if isinstance(fault.value, str | int | float | bool | None) else str(fault.value)
     return Estimate(
-        id=ident, ok=False, error=Failure(field=fault.field, message=fault.message, value=value, suggestions=fault.suggestions)
+        id=ident,
+        ok=False,
+        error=Failure(field=fault.field, message=fault.message, value=value, suggestions=fault.suggestions),
     )
 
 

@@ -22,7 +22,14 @@ from sizing.spec import Beside, KvCacheRef, ModelRef, WorkloadSpec
 
 _LLAMA_FAMILY = frozenset({"llama.cpp", "ik_llama.cpp", "ollama", "lm-studio"})
 _SERVER_CONTEXT = frozenset({"vllm", "sglang", "tensorrt-llm"})
-_NATIVE_ALIASES = {"fp32": "fp32", "bf16": "bf16", "fp16": "fp16", "fp8": "fp8-block128", "mxfp4": "mxfp4", "nvfp4": "nvfp4"}
+_NATIVE_ALIASES = {
+    "fp32": "fp32",
+    "bf16": "bf16",
+    "fp16": "fp16",
+    "fp8": "fp8-block128",
+    "mxfp4": "mxfp4",
+    "nvfp4": "nvfp4",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +148,11 @@ def resolve_model(ref: ModelRef | None, gaps: _Gaps | None = None) -> tuple[Arch
     if size and (ref.params_b or match.via == "size only"):
         gaps.fill("model", f"{size:g}B", "typical_shape", params_b=size, written=ref.id)
         return architecture_from_size(size, ref.active_params_b), match.format
-    hint = f"; did you mean {' or '.join(match.suggestions)}?" if match.suggestions else "; paste its config.json or give its size"
+    hint = (
+        f"; did you mean {' or '.join(match.suggestions)}?"
+        if match.suggestions
+        else "; paste its config.json or give its size"
+    )
     raise UserError("model.id", ref.id, f"unknown model {ref.id!r}{hint}", match.suggestions)
 
 
@@ -153,7 +164,11 @@ def resolve_format(name: str) -> Format:
     """
     match = find(name, "format")
     if match.id is None:
-        hint = f"; did you mean {' or '.join(match.suggestions)}?" if match.suggestions else "; try bf16, fp8, awq or q4_k_m"
+        hint = (
+            f"; did you mean {' or '.join(match.suggestions)}?"
+            if match.suggestions
+            else "; try bf16, fp8, awq or q4_k_m"
+        )
         raise UserError("weights", name, f"unknown number format {name!r}{hint}", match.suggestions)
     known = catalogue().formats.get(match.id)
     if known is not None:
@@ -164,7 +179,13 @@ def resolve_format(name: str) -> Format:
 @lru_cache(maxsize=256)
 def _rated(ident: str, bits: float | None) -> Format:
     """EXL2/EXL3 at any rate: not an entry of its own."""
-    return Format(id=ident, aliases=(), kind="weights", sources=(), bits_per_weight=bits or float(ident.rstrip("bpw").rsplit("-", 1)[-1]))
+    return Format(
+        id=ident,
+        aliases=(),
+        kind="weights",
+        sources=(),
+        bits_per_weight=bits or float(ident.rstrip("bpw").rsplit("-", 1)[-1]),
+    )
 
 
 def _engine(spec: WorkloadSpec, written_format: str | None, devices: tuple[Device, ...], gaps: _Gaps) -> Engine:
@@ -185,13 +206,22 @@ def _customary_engine(weights: str | None, devices: tuple[Device, ...]) -> str:
             if ident.startswith(prefix):
                 return engine
     first = devices[0].accelerator if devices else None
-    if is_cpu(first) or is_unified(first) or (first is not None and (first.vendor == "apple" or first.kind == "laptop")):
+    if (
+        is_cpu(first)
+        or is_unified(first)
+        or (first is not None and (first.vendor == "apple" or first.kind == "laptop"))
+    ):
         return "llama.cpp"
     return "vllm"
 
 
 def _weights(
-    spec: WorkloadSpec, written: str | None, model: Architecture, engine: Engine, devices: tuple[Device, ...], gaps: _Gaps
+    spec: WorkloadSpec,
+    written: str | None,
+    model: Architecture,
+    engine: Engine,
+    devices: tuple[Device, ...],
+    gaps: _Gaps,
 ) -> Format:
     name = spec.weights or written
     if name is None:
@@ -228,8 +258,12 @@ def native_format(model: Architecture) -> Format:
 
 def _meant(generic: Format, model: Architecture, engine: Engine) -> Format:
     customary = generic.customary or {}
-    kind = "exllama" if engine.name.startswith("exllama") else "llama.cpp" if engine.name in _LLAMA_FAMILY else engine.name
-    ident = customary.get(kind) or customary.get("vllm") or customary.get("llama.cpp") or next(iter(customary.values()), "")
+    kind = (
+        "exllama" if engine.name.startswith("exllama") else "llama.cpp" if engine.name in _LLAMA_FAMILY else engine.name
+    )
+    ident = (
+        customary.get(kind) or customary.get("vllm") or customary.get("llama.cpp") or next(iter(customary.values()), "")
+    )
     if ident in catalogue().formats:
         return catalogue().formats[ident]
     if generic.nominal_bits == 16 or generic.id == "16bit":
@@ -258,7 +292,9 @@ def resolve_kv_format(name: str | None) -> KvFormat:
         return catalogue().kv_formats["kv-bf16"]
     match = find(name, "kv_format")
     if match.id is None:
-        raise UserError("kv_cache", name, f"unknown KV-cache format {name!r}; try bf16, fp8, q8_0 or q4_0", match.suggestions)
+        raise UserError(
+            "kv_cache", name, f"unknown KV-cache format {name!r}; try bf16, fp8, q8_0 or q4_0", match.suggestions
+        )
     return catalogue().kv_formats[match.id]
 
 
@@ -318,5 +354,11 @@ def _layout(spec: WorkloadSpec, engine: Engine, devices: tuple[Device, ...], gap
 
 def _beside(entry: Beside) -> BesideModel:
     model = resolve_model(entry.model)[0] if entry.model else None
-    weights = resolve_format(entry.weights) if entry.weights else native_format(model) if model else catalogue().formats["bf16"]
+    weights = (
+        resolve_format(entry.weights)
+        if entry.weights
+        else native_format(model)
+        if model
+        else catalogue().formats["bf16"]
+    )
     return BesideModel(entry.role, model, weights, entry.count or 1, entry.rank)

@@ -34,7 +34,9 @@ def _memory(plan: MemoryPlan) -> Iterator[Reason]:
         return
     weights = sum(device.weights_bytes for device in plan.devices) / total
     kv = sum(device.kv_bytes for device in plan.devices) / total
-    rest = sum(device.activations_bytes + device.overhead_bytes + device.graphs_bytes for device in plan.devices) / total
+    rest = (
+        sum(device.activations_bytes + device.overhead_bytes + device.graphs_bytes for device in plan.devices) / total
+    )
     if kv >= max(weights, rest):
         yield reason(Topic.KV_CACHE, ReasonCode.KV_DOMINATES, share=kv, kv_gib=gib(kv * total))
     elif weights >= rest:
@@ -46,7 +48,9 @@ def _memory(plan: MemoryPlan) -> Iterator[Reason]:
 def _model(resolved: Resolved, plan: MemoryPlan) -> Iterator[Reason]:
     model = resolved.architecture
     if model.mla is not None:
-        yield reason(Topic.KV_MLA, ReasonCode.MLA_LATENT, latent_elements=model.mla.latent_elements, layers=len(model.layers))
+        yield reason(
+            Topic.KV_MLA, ReasonCode.MLA_LATENT, latent_elements=model.mla.latent_elements, layers=len(model.layers)
+        )
     elif plan.kv_bytes_per_token:
         yield reason(Topic.KV_CACHE, ReasonCode.KV_PER_TOKEN, **_per_token(resolved, plan))
     if model.sliding_elements_per_token:
@@ -57,7 +61,10 @@ def _model(resolved: Resolved, plan: MemoryPlan) -> Iterator[Reason]:
         )  # fmt: skip
     if model.linear_layers:
         yield reason(
-            Topic.HYBRID_STATE, ReasonCode.STATE_PER_SEQUENCE, layers=len(model.linear_layers), bytes_per_sequence=plan.kv_bytes_per_sequence
+            Topic.HYBRID_STATE,
+            ReasonCode.STATE_PER_SEQUENCE,
+            layers=len(model.linear_layers),
+            bytes_per_sequence=plan.kv_bytes_per_sequence,
         )
     if model.moe is not None:
         yield reason(
@@ -71,7 +78,8 @@ def _per_token(resolved: Resolved, plan: MemoryPlan) -> dict[str, object]:
     storing = [layer for layer in model.layers if layer.kv_elements_per_token]
     first = storing[0] if storing else None
     uniform = first is not None and all(
-        (layer.kv_heads, layer.head_dim, layer.window_tokens) == (first.kv_heads, first.head_dim, first.window_tokens) for layer in storing
+        (layer.kv_heads, layer.head_dim, layer.window_tokens) == (first.kv_heads, first.head_dim, first.window_tokens)
+        for layer in storing
     )
     return {
         "bytes_per_token": plan.kv_bytes_per_token,

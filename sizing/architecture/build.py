@@ -27,6 +27,10 @@ from sizing.architecture.types import (
 
 Entry = Mapping[str, Any]
 
+# Block patterns of hybrids as their configs write them: Mamba, attention, MLP, experts.
+_SIGNS: dict[str, LayerKind] = {"M": "linear", "*": "full", "-": "none", "E": "none"}
+_FULL: LayerKind = "full"
+
 
 def build(entry: Entry, confidence: Confidence) -> Architecture:
     """The architecture of a model entry (fields as in the model catalogue)."""
@@ -85,18 +89,18 @@ def layer_kinds(entry: Entry) -> tuple[LayerKind, ...]:
     counts = dict(attention.get("layers") or {})
     total = entry.get("num_hidden_layers") or 0
     if not counts:
-        return ("full",) * total
+        return (_FULL,) * total
     pattern = attention.get("pattern") or ""
-    if set(pattern) <= set("M-*E") and len(pattern) == total:
-        signs: dict[str, LayerKind] = {"M": "linear", "*": "full", "-": "none", "E": "none"}
-        return tuple(signs[sign] for sign in pattern)
+    if set(pattern) <= set(_SIGNS) and len(pattern) == total:
+        return tuple(_SIGNS[sign] for sign in pattern)
     if counts.get("full") == total and counts.get("linear") == total:
-        return ("full",) * total  # attention and Mamba side by side in every layer (Falcon-H1)
+        return (_FULL,) * total  # attention and Mamba side by side in every layer (Falcon-H1)
     counts["none"] = counts.get("none", 0) + max(0, total - sum(counts.values()))
-    return _spread({kind: n for kind, n in counts.items() if n}, "chunked" in pattern)
+    windowed: LayerKind = "chunked" if "chunked" in pattern else "sliding"
+    return _spread({(windowed if kind == "sliding" else kind): n for kind, n in counts.items() if n})
 
 
-def _spread(counts: dict[str, int], chunked: bool) -> tuple[LayerKind, ...]:
+def _spread(counts: dict[LayerKind, int]) -> tuple[LayerKind, ...]:
     total = sum(counts.values())
     due = dict.fromkeys(counts, 0.0)
     order: list[LayerKind] = []
@@ -105,7 +109,7 @@ def _spread(counts: dict[str, int], chunked: bool) -> tuple[LayerKind, ...]:
             due[kind] += count / total
         kind = max(due, key=lambda k: (due[k], counts[k]))
         due[kind] -= 1
-        order.append("chunked" if kind == "sliding" and chunked else kind)  # type: ignore[arg-type]
+        order.append(kind)
     return tuple(order)
 
 
@@ -130,7 +134,7 @@ def _layer(entry: Entry, attention: Entry, moe: Entry, kinds: tuple[LayerKind, .
         v_head_dim=v_head_dim,
         kv_elements_per_token=_kv_elements(entry, attention, kinds, index),
         window_tokens=_window(entry, attention, kind),
-        linear=_linear(entry, attention, kinds) if has_linear else None,
+        linear=_linear(entry, attention) if has_linear else None,
         is_moe=is_moe,
         params=params,
     )
@@ -155,7 +159,9 @@ def _mixer_params(
     return params
 
 
-def _mlp_params(entry: Entry, moe: Entry, kinds: tuple[LayerKind, ...], index: int, is_moe: bool) -> dict[TensorClass, int]:
+def _mlp_params(
+    entry: Entry, moe: Entry, kinds: tuple[LayerKind, ...], index: int, is_moe: bool
+) -> dict[TensorClass, int]:
     name, hidden = entry.get("architecture") or "", entry.get("hidden_size") or 0
     params: dict[TensorClass, int] = {}
     if is_moe:
@@ -174,7 +180,7 @@ def _dense_params(entry: Entry, kinds: tuple[LayerKind, ...], index: int) -> int
         total = sum(width * count for width, count in mlp["sizes"])
         return mlp_params(name, hidden, total) // len(kinds)
     pattern = (entry.get("attention") or {}).get("pattern") or ""
-    if set(pattern) <= set("M-*E") and len(pattern) == len(kinds):
+    if set(pattern) <= set(_SIGNS) and len(pattern) == len(kinds):
         wide = pattern[index] == "-"
         return mlp_params(name, hidden, entry.get("intermediate_size") or 0) if wide else 0
     if mlp.get("layers") == 0:
@@ -190,7 +196,7 @@ def _layer_is_moe(entry: Entry, moe: Entry, kinds: tuple[LayerKind, ...], index:
     if not moe or not count:
         return False
     pattern = (entry.get("attention") or {}).get("pattern") or ""
-    if set(pattern) <= set("M-*E") and len(pattern) == len(kinds):
+    if set(pattern) <= set(_SIGNS) and len(pattern) == len(kinds):
         return pattern[index] == "E"
     if first + count >= len(kinds):
         return index >= len(kinds) - count
@@ -222,7 +228,7 @@ def _window(entry: Entry, attention: Entry, kind: LayerKind) -> int | None:
     return int(window) if window else None
 
 
-def _linear(entry: Entry, attention: Entry, kinds: tuple[LayerKind, ...]) -> LinearShape | None:
+def _linear(entry: Entry, attention: Entry) -> LinearShape | None:
     shape: Entry = attention.get("linear") or {}
     if not shape:
         return None
@@ -245,7 +251,7 @@ def _outside(entry: Entry) -> dict[TensorClass, int]:
         outside["head"] = vocab * hidden
     for name in ("vision", "audio"):
         if (entry.get(name) or {}).get("params"):
-            outside[name] = entry[name]["params"]  # type: ignore[index]
+            outside[name] = entry[name]["params"]
     if (entry.get("ple") or {}).get("params"):
         outside["per_layer_embedding"] = entry["ple"]["params"]
     return outside

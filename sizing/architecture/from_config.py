@@ -34,10 +34,12 @@ def architecture_from_config(config: Config, model_id: str = "config.json") -> A
     text = config.get("text_config") or config.get("llm_config") or config
     if not isinstance(text, Mapping):
         raise UserError("model.config", type(text).__name__, "text_config in model.config must be an object")
-    shape = {name: _number(text, name, keys) for name, keys in _ALIASES.items()}
+    shape = {name: _number(text, keys) for name, keys in _ALIASES.items()}
     for name in _REQUIRED:
         if not shape[name]:
-            raise UserError("model.config", None, f"model.config has no {name!r}; paste the whole config.json of the model")
+            raise UserError(
+                "model.config", None, f"model.config has no {name!r}; paste the whole config.json of the model"
+            )
     if (shape["num_hidden_layers"] or 0) > _MAX_LAYERS:
         raise UserError("model.config", shape["num_hidden_layers"], f"num_hidden_layers must be at most {_MAX_LAYERS}")
     entry = _entry(config, text, shape, model_id)
@@ -45,13 +47,15 @@ def architecture_from_config(config: Config, model_id: str = "config.json") -> A
     return build(entry, "config")
 
 
-def _number(text: Config, name: str, keys: tuple[str, ...]) -> int | None:
+def _number(text: Config, keys: tuple[str, ...]) -> int | None:
     for key in keys:
         value = text.get(key)
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < _SMALL:
-            raise UserError("model.config", value, f"{key} in model.config must be a whole number above 0, got {value!r}")
+            raise UserError(
+                "model.config", value, f"{key} in model.config must be a whole number above 0, got {value!r}"
+            )
         return value
     return None
 
@@ -74,9 +78,11 @@ def _entry(config: Config, text: Config, shape: Mapping[str, int | None], model_
         "head_dim": head_dim,
         "intermediate_size": shape["intermediate_size"] or 4 * hidden,
         "tie_word_embeddings": bool(text.get("tie_word_embeddings", config.get("tie_word_embeddings", False))),
-        "native_dtype": {"float16": "fp16", "float32": "fp32"}.get(str(text.get("torch_dtype") or text.get("dtype")), "bf16"),
+        "native_dtype": {"float16": "fp16", "float32": "fp32"}.get(
+            str(text.get("torch_dtype") or text.get("dtype")), "bf16"
+        ),
         "attention": attention,
-        "kv_cache": _kv_cache(attention, kv_heads, head_dim, text),
+        "kv_cache": _kv_cache(attention, kv_heads, head_dim),
         "moe": _moe(text, layers),
     }
 
@@ -129,7 +135,7 @@ def _linear(text: Config) -> dict[str, Any]:
     }
 
 
-def _kv_cache(attention: Mapping[str, Any], kv_heads: int, head_dim: int, text: Config) -> dict[str, int]:
+def _kv_cache(attention: Mapping[str, Any], kv_heads: int, head_dim: int) -> dict[str, int]:
     counts = attention["layers"]
     per_layer = 2 * kv_heads * head_dim
     if attention.get("kv_lora_rank"):
@@ -152,7 +158,10 @@ def _state(shape: Mapping[str, Any], layers: int) -> dict[str, int]:
     else:
         inner = shape["num_heads"] * shape["head_dim"]
         width, state = inner + 2 * shape["n_groups"] * shape["state_size"], inner * shape["state_size"]
-    return {"linear_state_elements_per_seq": layers * state, "linear_conv_elements_per_seq": layers * width * shape["conv_kernel"]}
+    return {
+        "linear_state_elements_per_seq": layers * state,
+        "linear_conv_elements_per_seq": layers * width * shape["conv_kernel"],
+    }
 
 
 def _moe(text: Config, layers: int) -> dict[str, Any] | None:

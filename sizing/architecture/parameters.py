@@ -43,36 +43,61 @@ def mla_params(hidden: int, heads: int, a: Mapping[str, Any]) -> dict[str, int]:
     up = (q_rank or hidden) * heads * (nope + rope) + kv_rank * heads * (nope + value) + heads * value * hidden
     index = 0
     if a.get("index_head_dim") and a.get("index_n_heads"):
-        index = hidden * (a["index_head_dim"] + a["index_n_heads"]) + (q_rank or hidden) * a["index_n_heads"] * a["index_head_dim"]
+        index = (
+            hidden * (a["index_head_dim"] + a["index_n_heads"])
+            + (q_rank or hidden) * a["index_n_heads"] * a["index_head_dim"]
+        )
     return {"mla_down": down, "attention": up, "indexer": index}
 
 
 def linear_params(hidden: int, shape: Mapping[str, Any]) -> int:
     """The mixer of one linear-attention, Mamba or short-convolution layer."""
-    kind = shape["kind"]
-    if kind == "mamba2":
-        inner = shape["num_heads"] * shape["head_dim"]
-        return hidden * (2 * inner + 2 * shape["n_groups"] * shape["state_size"] + shape["num_heads"]) + inner * hidden
-    if kind == "mamba1":
-        inner, rank, state = shape["inner"], shape["dt_rank"], shape["state_size"]
-        return 2 * hidden * inner + inner * (rank + 2 * state) + rank * inner + inner * hidden + inner * state
-    if kind == "gated_deltanet":
-        keys = shape["num_key_heads"] * shape["key_head_dim"]
-        values = shape["num_value_heads"] * shape["value_head_dim"]
-        return hidden * (2 * keys + 2 * values + 2 * shape["num_value_heads"]) + values * hidden
-    if kind == "kda":
-        inner = shape["num_heads"] * shape["head_dim"]
-        gate = hidden * inner if shape.get("full_rank_gate") else (hidden + inner) * shape["head_dim"]
-        return 4 * hidden * inner + gate + (hidden + inner) * shape["head_dim"] + hidden * shape["num_heads"]
-    if kind == "lightning":
-        inner = shape["num_heads"] * shape["head_dim"]
-        return 5 * hidden * inner
-    return 4 * hidden * hidden  # short convolution: in-projection to three streams, out-projection
+    mixers = {
+        "mamba2": _mamba2,
+        "mamba1": _mamba1,
+        "gated_deltanet": _gated_deltanet,
+        "kda": _kda,
+        "lightning": _lightning,
+    }
+    return mixers.get(str(shape["kind"]), _short_convolution)(hidden, shape)
+
+
+def _mamba2(hidden: int, shape: Mapping[str, int]) -> int:
+    inner = shape["num_heads"] * shape["head_dim"]
+    return hidden * (2 * inner + 2 * shape["n_groups"] * shape["state_size"] + shape["num_heads"]) + inner * hidden
+
+
+def _mamba1(hidden: int, shape: Mapping[str, int]) -> int:
+    inner, rank, state = shape["inner"], shape["dt_rank"], shape["state_size"]
+    return 2 * hidden * inner + inner * (rank + 2 * state) + rank * inner + inner * hidden + inner * state
+
+
+def _gated_deltanet(hidden: int, shape: Mapping[str, int]) -> int:
+    keys = shape["num_key_heads"] * shape["key_head_dim"]
+    values = shape["num_value_heads"] * shape["value_head_dim"]
+    return hidden * (2 * keys + 2 * values + 2 * shape["num_value_heads"]) + values * hidden
+
+
+def _kda(hidden: int, shape: Mapping[str, int]) -> int:
+    inner = shape["num_heads"] * shape["head_dim"]
+    gate = hidden * inner if shape.get("full_rank_gate") else (hidden + inner) * shape["head_dim"]
+    return 4 * hidden * inner + gate + (hidden + inner) * shape["head_dim"] + hidden * shape["num_heads"]
+
+
+def _lightning(hidden: int, shape: Mapping[str, int]) -> int:
+    return 5 * hidden * shape["num_heads"] * shape["head_dim"]
+
+
+def _short_convolution(hidden: int, shape: Mapping[str, int]) -> int:
+    """In-projection to three streams, out-projection, and the kernel of one channel each."""
+    return 4 * hidden * hidden + hidden * shape.get("conv_kernel", 0)
 
 
 def expert_params(architecture: str, hidden: int, moe: Mapping[str, Any]) -> int:
     """All routed experts of one layer; with a latent size the experts work in the smaller space (Nemotron 3, Kimi K3)."""
-    return int(moe["num_experts"]) * mlp_params(architecture, moe.get("latent_size") or hidden, moe["moe_intermediate_size"])
+    return int(moe["num_experts"]) * mlp_params(
+        architecture, moe.get("latent_size") or hidden, moe["moe_intermediate_size"]
+    )
 
 
 def shared_expert_params(architecture: str, hidden: int, moe: Mapping[str, Any]) -> int:
