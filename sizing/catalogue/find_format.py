@@ -11,7 +11,7 @@ from sizing.catalogue.text import format_key
 __all__ = ["find_format"]
 
 _BIT_RATE = re.compile(r"(exl[23])-?(\d+(?:\.\d+)?)(?:-?bpw)?")
-_GGUF = re.compile(r"^gguf-|-gguf$")
+_GGUF = re.compile(r"^gguf-|[-.]gguf$")
 _REPACKED = re.compile(r"-r\d+(?:-\d+)?$")
 _NAMED = re.compile(r"\b(bf16|fp16|fp8|nf4|mxfp4|int8|int4)\b")
 

@@ -25,7 +25,7 @@ _UNKNOWN = re.compile(r"(?:unknown|none|n/a)\b")
 _FILE_ENDING = re.compile(r"\.(?:gguf|safetensors|bin)\b")
 _TAG = re.compile(r":(?=\w)")
 _DATE = re.compile(r"\d{4}")
-_SIZE_ONLY = re.compile(r"(?:an? )?(\d+(?:\.\d+)?) ?b(?: .*)?")
+_SIZE_ONLY = re.compile(r"(?:an? )?(\d+(?:\.\d+)?) b")
 _BILLIONS = re.compile(r"(?<!\ba )\b(\d+(?:\.\d+)?) b\b")
 _ANY_BILLIONS = re.compile(r"\b\d+(?:\.\d+)? b\b")
 _ANY_SIZE = re.compile(r"\b\d+(?:\.\d+)? [bm]\b")
@@ -132,10 +132,12 @@ def _is_date(word: str) -> bool:
 
 
 def _size_only(written: _Written) -> Match | None:
+    """ "a 13B model", "32B AWQ": a size and no name."""
     size = _SIZE_ONLY.fullmatch(" ".join(written.words))
-    if not size or len(written.words) > len(("13", "b")):
+    if not size:
         return None
-    return Match(name=written.name, kind="model", via="size only", params_b=float(size.group(1)))
+    said = _format_id(written.format)
+    return Match(name=written.name, kind="model", via="size only", params_b=float(size.group(1)), format=said)
 
 
 def _family_and_size(written: _Written) -> Match | None:

@@ -8,7 +8,7 @@ from sizing.catalogue.text import MEMORY_GB, Kind, format_key, name_key, plain, 
 from sizing.catalogue.words import SIZE_WORDS, VARIANT_WORDS, kv_key
 from sizing.errors import SizewiseError
 
-__all__ = ["NameClashError", "build_names", "names_of"]
+__all__ = ["NameClashError", "Row", "build_names", "names_of"]
 
 Row = Mapping[str, Any]
 Ambiguous = Mapping[str, list[str]]

@@ -21,6 +21,9 @@ _FINDERS: dict[Kind, Callable[[str, bool], Match]] = {
     "kv_format": find_kv_format,
 }
 
+# the longest name of the catalogue has 86 characters; a message is not a name
+_LONGEST_NAME = 300
+
 
 @lru_cache(maxsize=8192)
 def find(name: str, kind: Kind, suggest: bool = True) -> Match:
@@ -33,7 +36,7 @@ def find(name: str, kind: Kind, suggest: bool = True) -> Match:
     neighbour: no laptop chip as the desktop card, no Ti, Super, distill or coder dropped, no version or size moved to
     the nearest known one. `suggest=False` spares the search for near names.
     """
-    return _FINDERS[kind](name, suggest)
+    return _FINDERS[kind](name, suggest) if len(name) <= _LONGEST_NAME else Match(name=name, kind=kind)
 
 
 def known_names(kind: Kind) -> Iterable[tuple[str, str]]:
