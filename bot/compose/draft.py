@@ -1,0 +1,139 @@
+"""A draft of an answer: parts are gathered, then the guard looks over every text before it becomes an Answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.answer import Action, Answer, AssumptionView, Chart, Command, Lang, Paragraph, ParagraphKind, Table
+from bot.explain import Sources
+from bot.guard import Material, untraced
+from bot.reply.wording import Wording, wording
+from bot.sized import Sized
+from bot.thread import Phraser
+
+
+@dataclass
+class Draft:
+    """What is to be said, and what it was made from."""
+
+    lang: Lang
+    intent: str
+    sources: Sources
+    headline: str = ""
+    lead: str = ""
+    in_scope: bool = True
+    table: Table | None = None
+    chart: Chart | None = None
+    paragraphs: list[Paragraph] = field(default_factory=list)
+    assumptions: tuple[AssumptionView, ...] = ()
+    commands: tuple[Command, ...] = ()
+    actions: tuple[Action, ...] = ()
+    sized: list[Sized] = field(default_factory=list)
+    options: list[Sized] = field(default_factory=list)
+    material: Material = field(default_factory=Material)
+
+    @property
+    def words(self) -> Wording:
+        return wording(self.lang)
+
+    def say(self, kind: ParagraphKind, text: str, title: str = "") -> None:
+        """Adds a paragraph; nothing where there is nothing to say."""
+        if text.strip():
+            self.paragraphs.append(Paragraph(kind=kind, title=title, text=text))
+
+    def title(self, key: str) -> str:
+        return self.words.text("ui", key)
+
+
+def finish(draft: Draft, ident: str, phraser: Phraser | None = None) -> Answer:
+    """The Answer: texts checked number by number, paragraphs that fail dropped and what failed listed."""
+    _gather(draft)
+    paragraphs, unverified = _checked(draft, _phrased(draft, phraser))
+    for text in _fixed_texts(draft):
+        unverified += untraced(text, draft.lang, draft.material)
+    return Answer(
+        id=ident,
+        lang=draft.lang,
+        in_scope=draft.in_scope,
+        intent=draft.intent,
+        headline=draft.headline,
+        lead=draft.lead,
+        table=draft.table,
+        chart=draft.chart,
+        paragraphs=tuple(paragraphs),
+        assumptions=draft.assumptions,
+        commands=draft.commands,
+        citations=tuple(draft.sources.citations),
+        actions=draft.actions,
+        specs=tuple(one.spec for one in draft.sized),
+        estimates=tuple(one.estimate.model_dump(mode="json") for one in draft.sized),
+        options=tuple(option_data(one) for one in draft.options),
+        unverified_numbers=tuple(dict.fromkeys(unverified)),
+    )
+
+
+def option_data(option: Sized) -> dict[str, Any]:
+    """An option as INTERFACE gives it: spec and estimate."""
+    return {"spec": option.spec, "estimate": option.estimate.model_dump(mode="json")}
+
+
+def _gather(draft: Draft) -> None:
+    material = draft.material
+    material.citations = len(draft.sources.citations)
+    for one in [*draft.sized, *draft.options]:
+        material.add_data(one.spec)
+        material.add_data(one.estimate.model_dump(mode="json"))
+        material.add_data(dict(one.figures))
+        material.add_names(str(value) for value in one.figures.values() if isinstance(value, str))
+        _add_catalogue(one, material)
+    for passage in draft.sources.passages:
+        material.add_text(passage)
+    for citation in draft.sources.citations:
+        material.add_text(f"{citation.title} {citation.section}")
+
+
+def _add_catalogue(one: Sized, material: Material) -> None:
+    from dataclasses import asdict
+
+    from bot.reply import names
+    from sizing.catalogue.load import catalogue
+
+    for device in {device.accelerator for device in one.devices if device.accelerator}:
+        entry = catalogue().accelerators[device]
+        material.add_data(asdict(entry))
+        material.add_names([entry.name, names.device(device), *entry.aliases])
+    if one.resolved is not None:
+        material.add_names([names.model(one.resolved.architecture.name)])
+
+
+def _checked(draft: Draft, paragraphs: Sequence[Paragraph]) -> tuple[list[Paragraph], list[str]]:
+    kept, failed = [], []
+    for paragraph in paragraphs:
+        found = untraced(f"{paragraph.title} {paragraph.text}", draft.lang, draft.material)
+        if found:
+            failed += found
+        else:
+            kept.append(paragraph)
+    return kept, failed
+
+
+def _phrased(draft: Draft, phraser: Phraser | None) -> Sequence[Paragraph]:
+    if phraser is None:
+        return draft.paragraphs
+    from bot.phrasing import rephrased
+
+    return [rephrased(paragraph, draft.lang, phraser) for paragraph in draft.paragraphs]
+
+
+def _fixed_texts(draft: Draft) -> Iterable[str]:
+    yield draft.headline
+    yield draft.lead
+    if draft.table:
+        for row in draft.table.rows:
+            yield from row
+    if draft.chart:
+        yield draft.chart.alt_text
+    for view in draft.assumptions:
+        yield view.value

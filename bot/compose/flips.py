@@ -1,0 +1,52 @@
+"""What would flip the verdict, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.reply import names
+from bot.reply.wording import Wording
+from bot.sized import Sized
+from sizing.sensitivity import Flip
+
+_RESCUE_ORDER = ("context", "concurrency", "kv_cache", "weights", "devices")
+_MOST = 3
+
+
+def flip_text(flips: Sequence[Flip], sized: Sized, words: Wording) -> str:
+    """One short sentence for each single change that would turn the verdict."""
+    if sized.estimate.fits:
+        return " ".join(_limit(flip, sized, words) for flip in flips if flip.kind in ("context", "concurrency"))
+    ordered = sorted(flips, key=lambda flip: _RESCUE_ORDER.index(flip.kind))
+    sentences = [_rescue(flip, sized, words) for flip in ordered][:_MOST]
+    return " ".join(sentences) if sentences else words.text("flip", "none")
+
+
+def _rescue(flip: Flip, sized: Sized, words: Wording) -> str:
+    figures = sized.figures
+    if flip.kind in ("context", "concurrency"):
+        return words.text("flip", flip.kind, value=flip.after, now=figures[flip.kind])
+    if flip.kind == "devices":
+        return words.text("flip", "devices", value=_devices(flip, sized), now=sized.hardware)
+    now = figures["weights" if flip.kind == "weights" else "kv"]
+    return words.text("flip", flip.kind, value=names.weight_format(str(flip.after)), now=now)
+
+
+def _devices(flip: Flip, sized: Sized) -> str:
+    return names.counted(int(str(flip.after)), flip.estimate.memory.per_device[0].accelerator or "") if flip.estimate.memory else ""
+
+
+def _limit(flip: Flip, sized: Sized, words: Wording) -> str:
+    """For what fits: the most that still does."""
+    most = int(str(flip.after)) - 1
+    if flip.kind == "context":
+        longest = sized.resolved.architecture.max_position_tokens if sized.resolved else None
+        if longest and most >= longest:
+            return words.text("flip", "whole_context", value=longest, concurrency=sized.figures["concurrency"])
+        return words.text("flip", "largest_context", value=_rounded_down(most), concurrency=sized.figures["concurrency"])
+    return words.text("flip", "most_users", value=most, context=sized.figures["context"])
+
+
+def _rounded_down(tokens: int) -> int:
+    """A length that people would set: 37,412 → 36,864 (36k)."""
+    return tokens // 1024 * 1024 if tokens >= 8192 else tokens // 256 * 256 or tokens

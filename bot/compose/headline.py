@@ -1,0 +1,50 @@
+"""The first two sentences: the verdict, and what needs what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.reply.wording import Wording
+from bot.sized import Sized
+
+
+def verdict_headline(sized: Sized, words: Wording) -> str:
+    """Yes, no or barely, and by how much. Stands alone in a notification."""
+    figures = sized.figures
+    if blocker(sized):
+        return words.text("headline", "cannot", **figures)
+    each = "_each" if len(sized.devices) > 1 else ""
+    if sized.verdict == "no":
+        return words.text("headline", f"no{each}", **figures)
+    if sized.verdict == "tight":
+        short = "_short" if (sized.margin_gib or 0.0) < 0 else ""
+        return words.text("headline", f"tight{short}{each}", **figures)
+    if sized.verdict == "fits":
+        return words.text("headline", f"fits{each}", **figures)
+    return words.text("headline", "need", **figures)
+
+
+def lead(sized: Sized, words: Wording) -> str:
+    """What needs how much, against what the hardware offers."""
+    figures = dict(sized.figures)
+    if "need_gib" not in figures:
+        return ""
+    figures["load"] = load(figures, words)
+    if figures.get("usable_gib") is None:
+        return words.text("lead", "parts_only", **figures)
+    figures["offer"] = words.text("lead", "offer_one" if figures["devices"] == 1 else "offer_many", **figures)
+    key = "parts_training" if figures["optimizer_gib"] else "parts" if "concurrency" in figures else "parts_simple"
+    host = words.text("lead", "host", **figures) if figures["host_gib"] >= 0.5 else ""
+    return " ".join(part for part in (words.text("lead", key, **figures), host) if part)
+
+
+def load(figures: dict[str, Any], words: Wording) -> str:
+    """`10 × 32k`, or `32k context` for a single request."""
+    if "concurrency" not in figures:
+        return ""
+    return words.text("lead", "load" if figures["concurrency"] > 1 else "load_one", **figures)
+
+
+def blocker(sized: Sized) -> Any:
+    """The reason why it cannot run at all, or None."""
+    return next((reason for reason in sized.estimate.reasons if reason.code == "cannot_run"), None)

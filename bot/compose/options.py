@@ -1,0 +1,72 @@
+"""Tables and the chart: options side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.answer import Chart, ChartBar, Table
+from bot.compose.labels import cost_cell, margin_cell, memory_cell, option_label, speed_cell, verdict_cell
+from bot.reply.wording import Wording
+from bot.sized import Sized
+
+MOST_ROWS = 6
+MOST_BARS = 5
+
+
+def options_table(options: Sequence[Sized], words: Wording, caption: str = "options_caption") -> Table | None:
+    """Ranked options with memory, reserve, speed and cost."""
+    if not options:
+        return None
+    columns = [words.text("ui", key) for key in ("col_option", "col_memory", "col_margin", "col_speed", "col_cost")]
+    return Table(
+        caption=words.text("ui", caption), columns=tuple(columns), rows=tuple(_row(option, words) for option in options[:MOST_ROWS])
+    )
+
+
+def compare_table(alternatives: Sequence[Sized], words: Wording) -> Table:
+    """What was compared, in the order it was named."""
+    keys = ("col_option", "col_verdict", "col_memory", "col_margin", "col_speed", "col_cost")
+    rows = []
+    for option in alternatives:
+        label, *rest = _row(option, words)
+        rows.append((label, verdict_cell(option, words), *rest))
+    return Table(caption=words.text("ui", "compare_caption"), columns=tuple(words.text("ui", key) for key in keys), rows=tuple(rows))
+
+
+def _row(option: Sized, words: Wording) -> tuple[str, ...]:
+    return (
+        option_label(option, words),
+        memory_cell(option, words),
+        margin_cell(option, words),
+        speed_cell(option, words),
+        cost_cell(option.estimate.cost, words),
+    )
+
+
+def chart(options: Sequence[Sized], words: Wording) -> Chart | None:
+    """A bar for each option whose hardware is known: what its fullest device holds."""
+    bars = [bar for bar in (_bar(option, words) for option in options[:MOST_BARS]) if bar is not None]
+    if not bars:
+        return None
+    said = [words.text("ui", "chart_alt", label=bar.label, total=_total(bar), capacity=bar.capacity_gib) for bar in bars]
+    return Chart(title=words.text("ui", "chart_title"), alt_text="; ".join(said) + ".", bars=tuple(bars))
+
+
+def _bar(option: Sized, words: Wording) -> ChartBar | None:
+    known = [device for device in option.devices if device.usable_gib]
+    if not known:
+        return None
+    fullest = min(known, key=lambda device: (device.usable_gib or 0.0) - device.total_gib)
+    states = (fullest.gradients_gib or 0.0) + (fullest.optimizer_gib or 0.0)
+    return ChartBar(
+        label=option_label(option, words),
+        weights_gib=fullest.weights_gib,
+        kv_cache_gib=fullest.kv_cache_gib or 0.0,
+        activations_gib=fullest.activations_gib,
+        overhead_gib=fullest.overhead_gib + (fullest.graphs_gib or 0.0) + (fullest.beside_gib or 0.0) + states,
+        capacity_gib=fullest.usable_gib or 0.0,
+    )
+
+
+def _total(bar: ChartBar) -> float:
+    return bar.weights_gib + bar.kv_cache_gib + bar.activations_gib + bar.overhead_gib

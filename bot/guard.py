@@ -1,0 +1,218 @@
+"""The number guard: every figure in an answer must be traceable to what the answer was made from.
+
+A number counts as traced when a fact of the same dimension rounds to it at the decimals shown; a word with digits (RTX
+4090, Q4_K_M) when it stands in the material. The guard knows nothing of how a sentence was made, so it also holds for
+sentences of a language model.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from bot.answer import Lang
+
+GIB: Final = 2**30
+
+_UNITS: Final[dict[str, tuple[str, float]]] = {
+    "GiB": ("bytes", GIB), "MiB": ("bytes", 2**20), "KiB": ("bytes", 2**10), "TiB": ("bytes", 2**40),
+    "GB": ("bytes", 1e9), "MB": ("bytes", 1e6), "KB": ("bytes", 1e3), "TB": ("bytes", 1e12),
+    "Byte": ("bytes", 1), "Bytes": ("bytes", 1), "byte": ("bytes", 1), "bytes": ("bytes", 1), 
+    "GB/s": ("bandwidth", 1e9), "TB/s": ("bandwidth", 1e12), "MB/s": ("bandwidth", 1e6), "GiB/s": ("bandwidth", GIB),
+    "%": ("share", 0.01), "tok/s": ("rate", 1), "Tokens/s": ("rate", 1), "tokens/s": ("rate", 1),
+    "ms": ("time", 1e-3), "s": ("time", 1), "min": ("time", 60), "h": ("time", 3600),
+    "Tage": ("time", 86_400), "days": ("time", 86_400), "Stunden": ("time", 3600), "hours": ("time", 3600),
+    "W": ("power", 1), "kW": ("power", 1000), "kWh": ("energy", 1), "Wh": ("energy", 1e-3),
+    "€": ("money", 1), "$": ("money", 1), "EUR": ("money", 1), "USD": ("money", 1),
+    "TFLOPS": ("compute", 1e12), "TFLOP/s": ("compute", 1e12), "PFLOPS": ("compute", 1e15), "TOPS": ("compute", 1e12),
+    "Bit": ("bits", 1), "bit": ("bits", 1), "bits": ("bits", 1),
+    "k": ("count", 1000), "K": ("count", 1000), "M": ("count", 1e6), "Mio.": ("count", 1e6), "Mrd.": ("count", 1e9),
+    "million": ("count", 1e6), "billion": ("count", 1e9), "Millionen": ("count", 1e6), "Milliarden": ("count", 1e9),
+}  # fmt: skip
+
+# What a key of our data ends in says which dimension its value has, and how large one of it is.
+_KEY_UNITS: Final[tuple[tuple[str, str, float], ...]] = (
+    ("gib_s", "bandwidth", GIB), ("gb_s", "bandwidth", 1e9), ("tok_s", "rate", 1), ("_gib", "bytes", GIB),
+    ("_gb", "bytes", 1e9), ("_mib", "bytes", 2**20), ("_kib", "bytes", 2**10), ("bytes", "bytes", 1),
+    ("_ms", "time", 1e-3), ("ttft_s", "time", 1), ("_hours", "time", 3600), ("_h", "time", 3600),
+    ("_days", "time", 86_400), ("seconds", "time", 1), ("_w", "power", 1), ("kwh", "energy", 1),
+    ("share", "share", 1), ("utilization", "share", 1), ("percent", "share", 0.01),
+    ("usd", "money", 1), ("eur", "money", 1), ("price", "money", 1), ("amount", "money", 1), ("cost", "money", 1),
+    ("tflops", "compute", 1e12), ("bits", "bits", 1),
+)  # fmt: skip
+
+_BY_CASE: Final = {unit.casefold(): meaning for unit, meaning in _UNITS.items()}
+
+_ANYWHERE: Final = frozenset({"tok_s", "bytes", "tflops"})
+
+_SPACE = r"[\s\u00a0\u202f]"
+_NUMBER = r"\d+(?:[.,’'\u202f]\d+)*"
+_TOKEN = re.compile(
+    rf"(?P<before>[$€]{_SPACE}?)?(?P<number>{_NUMBER})(?:{_SPACE}?(?P<unit>"
+    + "|".join(sorted((re.escape(unit) for unit in _UNITS), key=len, reverse=True))
+    + r")(?![A-Za-z0-9]))?",
+    re.IGNORECASE,
+)
+_CITATION = re.compile(r"\[(\d{1,3})\]")
+_NAME_WORD = re.compile(r"[^\W\d_][\w.\-+/:]*\d[\w.\-+/:]*|\d+(?:\.\d+)?[^\W\d_][\w.\-+/:]*\d[\w\-]*")
+_WHITE = re.compile(rf"{_SPACE}+")
+_DIGIT = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]")
+_LONGEST_NAME = 100
+_SIZES: Final = {dimension: frozenset(s for d, s in _UNITS.values() if d == dimension) for dimension, _ in _UNITS.values()}
+_STRIP = ".,;:!?()[]{}„“”\"'»«*…"
+_GROUPED = re.compile(r"^\d{1,3}(?:[.,’'\u202f]\d{3})+$")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number as it stands in a text: value in base units, half a unit of its last decimal, and its dimension."""
+
+    shown: str
+    value: float
+    tolerance: float
+    dimension: str | None
+
+
+@dataclass
+class Material:
+    """What an answer was made from: facts by dimension, and the names that hold digits."""
+
+    facts: dict[str, set[float]] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+    phrases: set[str] = field(default_factory=set)
+    citations: int = 0
+
+    def add(self, value: float, dimension: str = "any") -> None:
+        self.facts.setdefault(dimension, set()).add(abs(float(value)))
+
+    def add_data(self, data: Any, key: str = "") -> None:
+        """Every figure and every name in nested data; the key that holds a figure tells its dimension."""
+        if isinstance(data, bool) or data is None:
+            return
+        if isinstance(data, Mapping):
+            self._add_mapping(data, key)
+        elif isinstance(data, (list, tuple, set, frozenset)):
+            self.add(len(data), "count")
+            for part in data:
+                self.add_data(part, key)
+        elif isinstance(data, (int, float)):
+            self._add_figure(key, float(data))
+        elif isinstance(data, str):
+            self.add_text(data)
+
+    def _add_mapping(self, data: Mapping[Any, Any], key: str) -> None:
+        unit = str(data.get("unit", ""))
+        for name, value in data.items():
+            inherits = name in ("low", "expected", "high", "value")
+            self.add_data(value, key if inherits else str(name))
+            if name == "value" and unit and isinstance(value, (int, float)):
+                dimension, size = _UNITS.get(unit, ("any", 1))
+                self.add(value * size, dimension)
+
+    def _add_figure(self, key: str, value: float) -> None:
+        for part, dimension, size in _KEY_UNITS:
+            if part in key.lower() if part in _ANYWHERE else key.lower().endswith(part):
+                self.add(value * size, dimension)
+                return
+        self.add(value)
+
+    def add_text(self, text: str) -> None:
+        """Every figure and name of a text that is itself a source: a message, a passage, a note of the catalogue."""
+        self.add_names([text])
+        for lang in ("de", "en"):
+            for number in numbers_in(text, lang):
+                self.add(number.value, number.dimension or "any")
+
+    def add_names(self, texts: Iterable[str]) -> None:
+        """Names that may be written as they are ("Llama 3.3 70B"), and each of their words that holds a digit."""
+        for text in texts:
+            self.names.update(_named(text))
+            if len(text) <= _LONGEST_NAME and _DIGIT.search(text) and _LETTER.search(text):
+                self.phrases.add(_plain(text))
+
+    def holds(self, number: Number) -> bool:
+        """Whether some fact of the number's dimension rounds to it; without a unit any dimension will do."""
+        slack = number.tolerance * 1.001 + 1e-9 * max(1.0, number.value)
+        return any(abs(fact - number.value) <= slack for fact in self._candidates(number))
+
+    def _candidates(self, number: Number) -> Iterable[float]:
+        if number.dimension not in (None, "count"):
+            yield from self.facts.get(number.dimension or "", ())
+            return
+        for dimension, facts in self.facts.items():
+            for size in _SIZES.get(dimension, (1.0,)):
+                yield from (fact / size for fact in facts)
+
+    def without_phrases(self, text: str) -> str:
+        """The text with the names of the material blanked, the longest first."""
+        plain = _plain(text)
+        for phrase in sorted(self.phrases, key=len, reverse=True):
+            if phrase in plain:
+                plain = re.sub(rf"(?<![\w.,]){re.escape(phrase)}(?!\w|[.,]\d)", " ", plain)
+        return plain
+
+
+def numbers_in(text: str, lang: Lang) -> tuple[Number, ...]:
+    """The numbers of a text; names with digits and citation marks are none. `33–52 ms` gives both ends their unit."""
+    rest = _without_names(text)
+    matches = list(_TOKEN.finditer(rest))
+    units: list[str | None] = [match["unit"] for match in matches]
+    for place, (match, following) in enumerate(itertools.pairwise(matches)):
+        if units[place] is None and rest[match.end() : following.start()] in ("–", "-"):
+            units[place] = following["unit"]
+    return tuple(_number(match, unit, lang) for match, unit in zip(matches, units, strict=True))
+
+
+def untraced(text: str, lang: Lang, material: Material) -> tuple[str, ...]:
+    """The numbers, names with digits and citation marks of a text that the material does not hold."""
+    rest = material.without_phrases(text)
+    marks = [match[0] for match in _CITATION.finditer(rest) if not 1 <= int(match[1]) <= material.citations]
+    words = [word for word in sorted(_named(rest)) if word not in material.names]
+    figures = [number.shown for number in numbers_in(rest, lang) if not material.holds(number)]
+    return tuple(dict.fromkeys([*marks, *words, *figures]))
+
+
+def _plain(text: str) -> str:
+    return _WHITE.sub(" ", text).casefold()
+
+
+def _named(text: str) -> set[str]:
+    return {match[0].strip(_STRIP).casefold() for match in _NAME_WORD.finditer(text)}
+
+
+def _without_names(text: str) -> str:
+    return _NAME_WORD.sub(" ", _CITATION.sub(" ", text))
+
+
+def _number(match: re.Match[str], written_unit: str | None, lang: Lang) -> Number:
+    digits, decimals = _parse(match["number"], lang)
+    unit = written_unit or (match["before"] or "").strip() or None
+    dimension, size = _BY_CASE[unit.casefold()] if unit else (None, 1.0)
+    shown = match[0].strip() if match["unit"] == written_unit else f"{match['number']} {written_unit}"
+    if unit in ("k", "K") and not decimals:
+        return Number(shown, digits * 1000, digits * 24 + 0.5, dimension)
+    return Number(shown, digits * size, _half_step(digits, decimals) * size, dimension)
+
+
+def _half_step(value: float, decimals: int) -> float:
+    """Half of what the last digit shown stands for; zeros after the third figure count as rounding (`31,200`)."""
+    if decimals or value < 1000:
+        return 0.5 * 10.0**-decimals
+    digits = f"{value:.0f}"
+    zeros = len(digits) - len(digits.rstrip("0"))
+    return 0.5 * 10.0 ** min(zeros, len(digits) - 3)
+
+
+def _parse(written: str, lang: Lang) -> tuple[float, int]:
+    """Value and decimals of a number as a language writes it: `1.234,5` in German, `1,234.5` in English."""
+    plain = written.replace("’", "").replace("'", "").replace("\u202f", "")
+    group, point = (".", ",") if lang == "de" else (",", ".")
+    if _GROUPED.match(plain) and group in plain:
+        return float(plain.replace(group, "")), 0
+    plain = plain.replace(group, "" if plain.count(group) > 1 or point in plain else ".").replace(point, ".")
+    whole, _, fraction = plain.partition(".")
+    return float(f"{whole}.{fraction.replace('.', '') or 0}"), len(fraction)

@@ -1,0 +1,123 @@
+"""Answer → terminal (Rich) and plain text. Pure: builds renderables and strings, prints nothing by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich import box
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from bot.answer import Answer, AssumptionView, Chart, ChartBar, Citation, Table
+from bot.reply.wording import wording
+
+_BAR_CELLS = 36
+_PARTS = (("weights_gib", "cyan"), ("kv_cache_gib", "magenta"), ("activations_gib", "yellow"), ("overhead_gib", "white"))
+
+
+def render(answer: Answer) -> RenderableType:
+    """The answer as one Rich renderable. Texts are never read as markup: they may hold anything."""
+    return Group(*_parts(answer))
+
+
+def text(answer: Answer, width: int = 100) -> str:
+    """The answer as plain text without control codes."""
+    console = Console(width=width, color_system=None, force_terminal=False, highlight=False, emoji=False)
+    with console.capture() as captured:
+        console.print(render(answer))
+    return "\n".join(line.rstrip() for line in captured.get().splitlines()).strip() + "\n"
+
+
+def _parts(answer: Answer) -> Iterator[RenderableType]:
+    words = wording(answer.lang)
+    yield Text(answer.headline, style="bold")
+    if answer.lead:
+        yield Text(answer.lead)
+    if answer.chart:
+        yield Padding(_Bars(answer.chart, answer.lang), (1, 0, 0, 0))
+    if answer.table:
+        yield Padding(_table(answer.table), (1, 0, 0, 0))
+    for paragraph in answer.paragraphs:
+        title = Text(f"{paragraph.title} ", style="bold") if paragraph.title else Text()
+        yield Padding(title + Text(paragraph.text), (1, 0, 0, 0))
+    if answer.assumptions:
+        yield Padding(_assumptions(answer.assumptions, words.text("ui", "assumed")), (1, 0, 0, 0))
+    for command in answer.commands:
+        yield Padding(Text(command.title, style="bold"), (1, 0, 0, 0))
+        yield Padding(Text(command.code, style="green"), (0, 0, 0, 2))
+    if answer.citations:
+        yield Padding(_sources(answer.citations, words.text("ui", "sources")), (1, 0, 0, 0))
+
+
+def _table(table: Table) -> RichTable:
+    shown = RichTable(title=table.caption, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in table.columns:
+        shown.add_column(Text(column), overflow="fold")
+    for row in table.rows:
+        shown.add_row(*(Text(cell) for cell in row))
+    return shown
+
+
+def _assumptions(assumptions: tuple[AssumptionView, ...], title: str) -> Text:
+    shown = Text(f"{title} ", style="bold")
+    for index, assumption in enumerate(assumptions):
+        shown.append("" if index == 0 else " · ", style="not bold")
+        shown.append(f"{assumption.label}: {assumption.value}", style="not bold")
+        if assumption.alternatives:
+            choices = " | ".join(choice.label for choice in assumption.alternatives)
+            shown.append(f" [{choices}]", style="not bold dim")
+    return shown
+
+
+def _sources(citations: tuple[Citation, ...], title: str) -> Text:
+    shown = Text(f"{title} ", style="bold dim")
+    shown.append(" · ".join(cited(citation) for citation in citations), style="not bold dim")
+    return shown
+
+
+def cited(citation: Citation) -> str:
+    """`[1] Title, section (source)`."""
+    where = f"{citation.title}, {citation.section}" if citation.section else citation.title
+    source = f" ({citation.source})" if citation.source else ""
+    return f"[{citation.n}] {where}{source}"
+
+
+class _Bars:
+    """The chart in characters: a bar per option, its limit marked."""
+
+    def __init__(self, chart: Chart, lang: Any) -> None:
+        self.chart = chart
+        self.words = wording(lang)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = max(len(bar.label) for bar in self.chart.bars)
+        scale = max(max(_total(bar), bar.capacity_gib) for bar in self.chart.bars)
+        for bar in self.chart.bars:
+            yield Text(f"{bar.label:<{width}}  ") + self._bar(bar, scale) + Text(f"  {self._figures(bar)}")
+        yield self._legend()
+
+    def _bar(self, bar: ChartBar, scale: float) -> Text:
+        cells = [style for name, style in _PARTS for _ in range(round(getattr(bar, name) / scale * _BAR_CELLS))]
+        limit = min(_BAR_CELLS - 1, round(bar.capacity_gib / scale * _BAR_CELLS))
+        shown = Text()
+        for index in range(_BAR_CELLS):
+            filled = index < len(cells)
+            symbol = "│" if index == limit else "█" if filled else "·"
+            shown.append(symbol, style="bold red" if index == limit else cells[index] if filled else "dim")
+        return shown
+
+    def _figures(self, bar: ChartBar) -> str:
+        return f"{self.words.number(_total(bar))} / {self.words.gib(bar.capacity_gib)}"
+
+    def _legend(self) -> Text:
+        shown = Text()
+        for name, style in _PARTS:
+            shown.append("█ ", style=style).append(f"{self.words.label('parts', name.removesuffix('_gib'))}  ", style="dim")
+        return shown.append("│ ", style="bold red").append(self.words.label("parts", "capacity"), style="dim")
+
+
+def _total(bar: ChartBar) -> float:
+    return bar.weights_gib + bar.kv_cache_gib + bar.activations_gib + bar.overhead_gib
