@@ -1,0 +1,252 @@
+"""The inbox: turns that wait, run, are done or are dead, in the one table that is also their history.
+
+A turn is recorded before it is acknowledged and leased by a worker for a while; a lease that nobody renews lapses and
+the turn is taken up again. Turns of one thread run one at a time in the order of their `ts`, across replicas too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from sqlalchemy import ColumnElement, Connection, Engine, and_, exists, func, or_, select, tuple_, update
+from sqlalchemy.engine import Row
+
+from bot.database import reading
+from bot.schema import threads, turns
+from bot.store import upsert
+from bot.thread import ThreadState
+
+Kind = Literal["message", "command", "action", "share"]
+Recorded = Literal["new", "duplicate", "too many"]
+
+_UNFINISHED: Final = ("queued", "running")
+_MINUTE_S: Final = 60.0
+
+
+class LeaseLost(Exception):
+    """Another worker has, or may have, taken the turn over: whoever sees this must say nothing more about it."""
+
+
+@dataclass(frozen=True)
+class NewTurn:
+    """A turn as it arrived. `key` is that of the message, so that both events of one message are one turn."""
+
+    key: str
+    thread_id: str
+    kind: Kind
+    team: str
+    channel: str
+    user: str
+    ts: str
+    root_ts: str | None = None
+    conversation: bool = False
+    body: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A leased turn. `attempts` counts this one."""
+
+    key: str
+    thread_id: str
+    kind: Kind
+    team: str
+    channel: str
+    user: str
+    ts: str
+    root_ts: str | None
+    body: dict[str, Any]
+    attempts: int
+    posting_at: float | None
+    received_at: float
+
+
+_TURN_COLUMNS: Final = tuple(turns.c[name] for name in Turn.__dataclass_fields__)
+
+
+class Inbox:
+    """The `turns` table. Every method is one transaction."""
+
+    def __init__(self, engine: Engine, lease_s: float = 30.0, clock: Callable[[], float] = time.time) -> None:
+        self.engine = engine
+        self.lease_s = lease_s
+        self.clock = clock
+
+    def record(self, turn: NewTurn, *, most_per_minute: int | None = None, revive: bool = False) -> Recorded:
+        """Put a turn into the inbox unless it is there. `revive` takes up a dead one again."""
+        now = self.clock()
+        with self.engine.begin() as connection:
+            if revive and self._revive(connection, turn, now):
+                return "new"
+            if connection.execute(select(turns.c.key).where(turns.c.key == turn.key)).first():
+                return "duplicate"
+            if most_per_minute is not None and self._recent(connection, turn.thread_id, now) >= most_per_minute:
+                return "too many"
+            self._know_thread(connection, turn, now)
+            row = {
+                name: getattr(turn, name)
+                for name in ("key", "thread_id", "kind", "team", "channel", "user", "ts", "root_ts", "body")
+            }
+            row |= {"state": "queued", "attempts": 0, "not_before": now, "received_at": now}
+            return "new" if upsert(connection, turns, row) else "duplicate"
+
+    def _revive(self, connection: Connection, turn: NewTurn, now: float) -> bool:
+        dead = and_(turns.c.key == turn.key, turns.c.state == "dead")
+        changed = {"state": "queued", "attempts": 0, "not_before": now, "body": turn.body, "posting_at": None}
+        return connection.execute(update(turns).where(dead).values(changed)).rowcount > 0
+
+    def _recent(self, connection: Connection, thread_id: str, now: float) -> int:
+        recent = and_(turns.c.thread_id == thread_id, turns.c.received_at > now - _MINUTE_S)
+        return connection.execute(select(func.count()).select_from(turns).where(recent)).scalar_one()
+
+    def _know_thread(self, connection: Connection, turn: NewTurn, now: float) -> None:
+        row = {
+            "id": turn.thread_id, "team": turn.team, "channel": turn.channel, "root_ts": turn.root_ts,
+            "conversation": turn.conversation, "created_at": now, "updated_at": now,
+        }  # fmt: skip
+        upsert(connection, threads, row, change=("conversation",) if turn.conversation else ())
+
+    def lease(self, owner: str, most: int) -> list[Turn]:
+        """Up to `most` turns to work on: the first unfinished one of threads in which none runs."""
+        if most <= 0:
+            return []
+        with self.engine.begin() as connection:
+            chosen = self._heads(connection, most)
+            if connection.dialect.name == "postgresql":
+                # Locking the threads and looking again with a fresh snapshot keeps two replicas off one thread.
+                chosen = self._heads(connection, most, self._lock(connection, chosen))
+            return [self._take(connection, row, owner) for row in chosen]
+
+    def _heads(self, connection: Connection, most: int, within: Iterable[str] | None = None) -> list[Row[Any]]:
+        now = self.clock()
+        other = turns.alias()
+        same_thread = other.c.thread_id == turns.c.thread_id
+        earlier = and_(
+            other.c.state.in_(_UNFINISHED), tuple_(other.c.ts, other.c.key) < tuple_(turns.c.ts, turns.c.key)
+        )
+        running = and_(other.c.state == "running", other.c.lease_until >= now, other.c.key != turns.c.key)
+        query = (
+            select(*_TURN_COLUMNS)
+            .where(_ready(now), ~exists().where(same_thread, or_(earlier, running)))
+            .order_by(turns.c.received_at, turns.c.key)
+            .limit(most)
+        )
+        if within is not None:
+            query = query.where(turns.c.thread_id.in_(list(within)))
+        return list(connection.execute(query))
+
+    def _lock(self, connection: Connection, rows: Iterable[Row[Any]]) -> list[str]:
+        wanted = [row.thread_id for row in rows]
+        query = select(threads.c.id).where(threads.c.id.in_(wanted)).with_for_update(skip_locked=True, key_share=True)
+        return list(connection.execute(query).scalars())
+
+    def _take(self, connection: Connection, row: Row[Any], owner: str) -> Turn:
+        found = Turn(**row._mapping)
+        changed = {
+            "state": "running", "owner": owner, "lease_until": self.clock() + self.lease_s, "attempts": found.attempts + 1,
+        }  # fmt: skip
+        connection.execute(update(turns).where(turns.c.key == found.key).values(changed))
+        return Turn(**{**row._mapping, "attempts": found.attempts + 1})
+
+    def renew(self, key: str, owner: str) -> None:
+        """Hold a turn for another while.
+
+        Raises:
+            LeaseLost: it is no longer this owner's.
+        """
+        self._change_own(key, owner, {"lease_until": self.clock() + self.lease_s})
+
+    def start_posting(self, key: str, owner: str) -> None:
+        """Note that the answer is about to be sent: from here on a later attempt must look before it speaks.
+
+        Raises:
+            LeaseLost: the turn is no longer this owner's.
+        """
+        now = self.clock()
+        self._change_own(
+            key, owner, {"posting_at": func.coalesce(turns.c.posting_at, now), "lease_until": now + self.lease_s}
+        )
+
+    def finish(
+        self, key: str, owner: str, *, state: ThreadState | None = None, answer_id: str | None = None,
+        read_until: str | None = None,
+    ) -> None:  # fmt: skip
+        """The turn is answered; its thread's new state is kept with it.
+
+        Raises:
+            LeaseLost: the turn is no longer this owner's.
+        """
+        now = self.clock()
+        done = {"state": "done", "finished_at": now, "lease_until": None, "answer_id": answer_id, "error": None}
+        with self.engine.begin() as connection:
+            thread_id = self._change(connection, key, owner, done)
+            changed: dict[str, Any] = {"updated_at": now}
+            if state is not None:
+                changed["state"] = state.model_dump(mode="json")
+            if read_until is not None:
+                changed["read_until"] = read_until
+            connection.execute(update(threads).where(threads.c.id == thread_id).values(changed))
+
+    def put_back(self, key: str, owner: str, delay_s: float, error: str) -> None:
+        """The turn is to be tried again, not before `delay_s` seconds from now.
+
+        Raises:
+            LeaseLost: it is no longer this owner's.
+        """
+        changed = {"state": "queued", "lease_until": None, "not_before": self.clock() + delay_s, "error": error}
+        self._change_own(key, owner, changed)
+
+    def bury(self, key: str, owner: str, error: str) -> None:
+        """The turn is given up and kept as a dead letter.
+
+        Raises:
+            LeaseLost: it is no longer this owner's.
+        """
+        changed = {"state": "dead", "lease_until": None, "finished_at": self.clock(), "error": error}
+        self._change_own(key, owner, changed)
+
+    def _change_own(self, key: str, owner: str, changed: dict[str, Any]) -> None:
+        with self.engine.begin() as connection:
+            self._change(connection, key, owner, changed)
+
+    def _change(self, connection: Connection, key: str, owner: str, changed: dict[str, Any]) -> str:
+        """Change a turn that this owner still holds; its thread's id."""
+        own = and_(turns.c.key == key, turns.c.state == "running", turns.c.owner == owner)
+        held = and_(own, turns.c.lease_until >= self.clock())
+        thread_id = connection.execute(update(turns).where(held).values(changed).returning(turns.c.thread_id)).scalar()
+        if thread_id is None:
+            raise LeaseLost(key)
+        return str(thread_id)
+
+    def release(self, owner: str) -> None:
+        """Give back whatever this owner still holds, so that others need not wait for its leases to lapse."""
+        held = and_(turns.c.owner == owner, turns.c.state == "running")
+        with self.engine.begin() as connection:
+            connection.execute(update(turns).where(held).values(state="queued", lease_until=None))
+
+    def waiting(self) -> int:
+        """How many turns are not answered yet."""
+        with reading(self.engine) as connection:
+            query = select(func.count()).select_from(turns).where(turns.c.state.in_(_UNFINISHED))
+            return connection.execute(query).scalar_one()
+
+    def states(self) -> dict[str, int]:
+        """How many turns there are in each state."""
+        with reading(self.engine) as connection:
+            rows = connection.execute(select(turns.c.state, func.count()).group_by(turns.c.state))
+            return {str(state): int(count) for state, count in rows}
+
+    def dead_letters(self) -> list[tuple[str, str]]:
+        """Keys and errors of the turns given up, oldest first."""
+        with reading(self.engine) as connection:
+            query = select(turns.c.key, turns.c.error).where(turns.c.state == "dead").order_by(turns.c.finished_at)
+            return [(str(key), str(error)) for key, error in connection.execute(query)]
+
+
+def _ready(now: float) -> ColumnElement[bool]:
+    queued = and_(turns.c.state == "queued", turns.c.not_before <= now)
+    lapsed = and_(turns.c.state == "running", turns.c.lease_until < now)
+    return or_(queued, lapsed)
