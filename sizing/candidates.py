@@ -63,11 +63,15 @@ class Rejection:
 
 def machines(constraints: Constraints, defaults: Defaults) -> tuple[tuple[Accelerator, ...], tuple[Rejection, ...]]:
     """(devices that may be proposed, why the others may not)."""
-    kept, dropped = [], []
+    kept: list[Accelerator] = []
+    dropped: list[Rejection] = []
     for device in catalogue().accelerators.values():
         code = _barred(device, constraints, defaults)
-        (dropped if code else kept).append((device, code))
-    return tuple(device for device, _ in kept), tuple(Rejection(device.name, code) for device, code in dropped if code)
+        if code:
+            dropped.append(Rejection(device.name, code))
+        else:
+            kept.append(device)
+    return tuple(kept), tuple(dropped)
 
 
 def _barred(device: Accelerator, constraints: Constraints, defaults: Defaults) -> str | None:
@@ -106,7 +110,7 @@ def expand(
         engine = spec.engine.name or _engine_for(device)
         formats = _formats(spec, model, device, engine, floor_bits)
         for count in _counts(device, spec.constraints):
-            for tensor, pipeline, data in _layouts(device, count, engine, model):
+            for tensor, pipeline, data in _layouts(count, engine, model):
                 for name, bits in formats:
                     yield Candidate(device, count, tensor, pipeline, data, engine, name, bits)
 
@@ -130,7 +134,7 @@ def _splits(count: int, heads: int, local: bool) -> tuple[tuple[int, int, int], 
     return tuple((tensor, 1, count // tensor) for tensor in degrees)
 
 
-def _layouts(device: Accelerator, count: int, engine: str, model: Architecture) -> tuple[tuple[int, int, int], ...]:
+def _layouts(count: int, engine: str, model: Architecture) -> tuple[tuple[int, int, int], ...]:
     local = engine in _LOCAL_ENGINES or engine == "mlx"
     return _splits(count, model.heads or count, local)
 
@@ -194,7 +198,7 @@ def _visible(device: Accelerator) -> tuple[float | None, bool]:
     return visible_gib(device, None)
 
 
-def need_of(spec: WorkloadSpec, model: Architecture, names: Sequence[str], kv_bytes: float, concurrency: int) -> Need:
+def need_of(model: Architecture, names: Sequence[str], kv_bytes: float, concurrency: int) -> Need:
     """The lower bounds of a workload for the formats in question."""
     sizes = {name: weights_bytes(model, resolve_format(name)) for name in names}
     return Need(sizes, kv_bytes, model.params_active / model.params_total, concurrency)

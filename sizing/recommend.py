@@ -74,7 +74,7 @@ def _recommend(spec: WorkloadSpec, defaults: Defaults) -> Recommendation:
     devices, barred = machines(spec.constraints, defaults)
     floor = spec.constraints.min_bits or defaults.min_bits
     candidates = list(expand(devices, spec, model, floor))
-    need = need_of(spec, model, sorted({one.weights for one in candidates}), kv_bytes, probe.concurrency)
+    need = need_of(model, sorted({one.weights for one in candidates}), kv_bytes, probe.concurrency)
     large = [one for one in candidates if may_fit(one, need)]
     quick = [one for one in large if may_reach(one, need, spec.targets.tokens_s_per_user)]
     tried = [_option(spec, one, defaults) for one in _shortlist(quick, defaults)]
