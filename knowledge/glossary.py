@@ -1,0 +1,146 @@
+"""The domain glossary German-English: which words mean the same, within a language and across the two.
+
+Each line of `glossary.yaml` is a concept. Text is read into concept numbers, which are the same whatever the language, so
+that "card too hot?" and "Wird die Grafikkarte zu heiß?" share tokens; and German text can be glossed in English word by
+word for an embedding model that knows English only.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import yaml
+
+from knowledge.analyse import Compounds, Language, is_stop_word, stem, words
+
+_LONGEST_PHRASE = 4
+_OTHER: dict[Language, Language] = {"de": "en", "en": "de"}
+
+
+@dataclass(frozen=True)
+class Concept:
+    """One meaning: its number, whether it names the field itself, and its words by language."""
+
+    number: int
+    domain: bool
+    de: tuple[str, ...]
+    en: tuple[str, ...]
+
+    def place_of(self, key: tuple[str, ...]) -> int:
+        """How far back the German words with these stems stand in the line; the end for English words."""
+        stems = [tuple(stem(w, "de") for w in words(term)) for term in self.de]
+        return stems.index(key) if key in stems else len(stems)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Words of a text that were read together, and the concepts they may mean (none: not in the glossary)."""
+
+    words: tuple[str, ...]
+    concepts: tuple[Concept, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Glossary:
+    """All concepts, found by the stems of their words."""
+
+    concepts: tuple[Concept, ...]
+    by_stems: dict[Language, dict[tuple[str, ...], tuple[Concept, ...]]]
+    short: frozenset[str]
+
+    def knows(self, word: str) -> bool:
+        """Whether a single German word stands in the glossary."""
+        return (stem(word, "de"),) in self.by_stems["de"] and (len(word) > 3 or word in self.short)
+
+    def read(self, text: str, lang: Language, compounds: Compounds) -> Iterator[Reading]:
+        """The text as a sequence of readings, longest phrase first; stop words are left out."""
+        found = words(text)
+        at = 0
+        while at < len(found):
+            length, concepts = self._longest(found[at : at + _LONGEST_PHRASE], lang)
+            if concepts and (length > 1 or not is_stop_word(found[at], lang)):
+                yield Reading(tuple(found[at : at + length]), concepts)
+            elif not is_stop_word(found[at], lang):
+                length = 1
+                yield from self._parts(found[at], lang, compounds)
+            at += max(1, length)
+
+    def _longest(self, found: Sequence[str], lang: Language) -> tuple[int, tuple[Concept, ...]]:
+        for length in range(len(found), 0, -1):
+            for side in (lang, _OTHER[lang]):
+                concepts = self._of(found[:length], side)
+                if concepts:
+                    return length, concepts
+        return 1, ()
+
+    def _of(self, found: Sequence[str], side: Language) -> tuple[Concept, ...]:
+        table = self.by_stems[side]
+        concepts = table.get(tuple(stem(w, side) for w in found))
+        if concepts or side == "en" or len(found) > 1:
+            return concepts or ()
+        return next((table[(base,)] for base in _verb_bases(found[0]) if (base,) in table), ())
+
+    def _parts(self, word: str, lang: Language, compounds: Compounds) -> Iterator[Reading]:
+        parts = compounds.split(word) if lang == "de" else ()
+        if not parts:
+            yield Reading((word,), ())
+        for part in parts:
+            yield Reading((part,), self._longest([part], lang)[1])
+
+    def gloss(self, text: str, compounds: Compounds) -> str:
+        """German text in English words, in German order; words without an entry stay as they are."""
+        return " ".join(_first_english(r) for r in self.read(text, "de", compounds))
+
+
+def _verb_bases(word: str) -> Iterator[str]:
+    """What the stemmer leaves on inflected verbs: "passt" is "pass", "geplant" is "plan", "speichert" is "speich"."""
+    base = stem(word, "de")
+    if base.endswith("t") and len(base) > 4:
+        yield base[:-1]
+        yield stem(base[:-1], "de")
+        if base.startswith("ge"):
+            yield base[2:-1]
+
+
+def _first_english(reading: Reading) -> str:
+    """The English of the concept that lists the word earliest: "last" is a workload before it is a utilization."""
+    if not reading.concepts:
+        return " ".join(reading.words)
+    key = tuple(stem(w, "de") for w in reading.words)
+    return min(reading.concepts, key=lambda c: c.place_of(key)).en[0]
+
+
+def parse(document: dict[str, list[str]]) -> Glossary:
+    """A glossary from the lines of `glossary.yaml`; a line without "=" is a ValueError."""
+    lines = [(section == "domain", line) for section, entries in document.items() for line in entries]
+    concepts = tuple(_concept(n, domain, line) for n, (domain, line) in enumerate(lines))
+    short = frozenset(term for c in concepts if c.domain for term in c.de if len(term) <= 3)
+    return Glossary(concepts, {"de": _by_stems(concepts, "de"), "en": _by_stems(concepts, "en")}, short)
+
+
+def _concept(number: int, domain: bool, line: str) -> Concept:
+    german, separator, english = line.partition("=")
+    if not separator:
+        raise ValueError(f"glossary line without '=': {line!r}")
+    return Concept(number, domain, _terms(german), _terms(english))
+
+
+def _terms(side: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(term.strip().lower() for term in side.split(",") if term.strip()))
+
+
+def _by_stems(concepts: Sequence[Concept], lang: Language) -> dict[tuple[str, ...], tuple[Concept, ...]]:
+    found: dict[tuple[str, ...], tuple[Concept, ...]] = {}
+    for concept in concepts:
+        for term in concept.de if lang == "de" else concept.en:
+            key = tuple(stem(w, lang) for w in words(term))
+            if key and concept not in found.get(key, ()):
+                found[key] = (*found.get(key, ()), concept)
+    return found
+
+
+@cache
+def load() -> Glossary:
+    """The packaged glossary."""
+    return parse(yaml.safe_load(files("knowledge").joinpath("glossary.yaml").read_text(encoding="utf-8")))

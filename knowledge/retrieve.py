@@ -1,0 +1,99 @@
+"""Ranks chunks for a question: BM25 over words and concepts, fused with dense similarity where there is a model."""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from knowledge.analyse import Language
+from knowledge.lexical import LexicalIndex, Match, Scores
+from knowledge.store import StoredChunk
+
+if TYPE_CHECKING:
+    from knowledge.index import Near
+
+_OTHER_LANGUAGE = 0.93
+_NEARLY_EQUAL = 0.9
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A chunk with its score in [0, 1] among the chunks it was ranked with, and its best passage."""
+
+    chunk: StoredChunk
+    place: int
+    score: float
+    passage: int
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Chunks, best first, and what the question matched."""
+
+    hits: tuple[Ranked, ...]
+    match: Match
+    similarity: float | None
+
+
+def rank(
+    index: LexicalIndex, chunks: Sequence[StoredChunk], question: str, lang: Language, near: "Sequence[Near] | None",
+    keep: Set[str] | None = None,
+) -> Ranking:  # fmt: skip
+    """The chunks that have anything of the question; `near` is None where no embedding model is in use.
+
+    `keep` names the chunks that may be shown (all where it is None).
+    """
+    match = index.match(question, lang)
+    passages = _scaled(match.passages)
+    signals = [_scaled(match.chunks), _pooled(passages, index.owner, len(chunks))]
+    if near:
+        dense = _dense(near, chunks)
+        signals.append(_pooled(dense, index.owner, len(chunks)))
+        passages = passages + dense
+    fused = np.asarray(np.mean(signals, axis=0)) if chunks else np.zeros(0)
+    fused = fused * np.array([1.0 if c.document.lang == lang else _OTHER_LANGUAGE for c in chunks])
+    hits = [_ranked(chunks, index.owner, passages, int(n), float(fused[n])) for n in np.argsort(-fused) if fused[n] > 0]
+    hits = [h for h in hits if keep is None or h.chunk.id in keep]
+    return Ranking(tuple(_merged(hits)), match, max((n.similarity for n in near), default=None) if near else None)
+
+
+def _scaled(scores: Scores) -> Scores:
+    """To [0, 1]: the sums of BM25 and cosines are on different scales."""
+    low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0)
+    return (scores - low) / (high - low) if high > low else np.zeros(len(scores))
+
+
+def _pooled(passages: Scores, owner: np.ndarray, size: int) -> Scores:
+    """A chunk is as good as its best passage."""
+    pooled = np.zeros(size)
+    np.maximum.at(pooled, owner, passages)
+    return pooled
+
+
+def _dense(near: "Sequence[Near]", chunks: Sequence[StoredChunk]) -> Scores:
+    """Similarities of all passages, scaled; what is not among the nearest counts as the farthest of them."""
+    starts = dict(zip((c.id for c in chunks), np.cumsum([0, *(len(c.passages) for c in chunks)]), strict=False))
+    floor = min(n.similarity for n in near)
+    scores = np.full(sum(len(c.passages) for c in chunks), floor)
+    for n in near:
+        if n.chunk_id in starts:
+            scores[starts[n.chunk_id] + n.passage] = n.similarity
+    return _scaled(scores)
+
+
+def _ranked(chunks: Sequence[StoredChunk], owner: np.ndarray, passages: Scores, place: int, score: float) -> Ranked:
+    own = np.flatnonzero(owner == place)
+    return Ranked(chunks[place], place, score, int(np.argmax(passages[own])))
+
+
+def _merged(hits: Sequence[Ranked]) -> list[Ranked]:
+    """Without chunks that say what a better one says already."""
+    kept: list[Ranked] = []
+    seen: list[frozenset[str]] = []
+    for hit in hits:
+        words = frozenset(hit.chunk.text.lower().split())
+        if not any(len(words & s) >= _NEARLY_EQUAL * len(words | s) for s in seen):
+            kept.append(hit)
+            seen.append(words)
+    return kept

