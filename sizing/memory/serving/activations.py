@@ -1,0 +1,82 @@
+"""What a server sets aside for one step: the peak of its profiling run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sizing.architecture.parameters import UNGATED_MLP
+from sizing.architecture.types import Architecture
+from sizing.memory.serving import constants as c
+from sizing.memory.serving.layout import Layout
+from sizing.memory.serving.settings import Settings
+from sizing.resolve import Resolved
+from sizing.units import GIB
+
+_BYTES = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Activations:
+    """Peak in bytes and its parts; the sampler and the layers do not peak together, workspace stays."""
+
+    sampler_bytes: float
+    layer_bytes: float
+    workspace_bytes: float
+    vision_bytes: float
+
+    @property
+    def peak_bytes(self) -> float:
+        """The profiled peak."""
+        return max(self.sampler_bytes, self.layer_bytes, self.vision_bytes) + self.workspace_bytes + c.FLOOR_GIB * GIB
+
+
+def activations_of(resolved: Resolved, layout: Layout, settings: Settings) -> Activations:
+    """The peak of one rank."""
+    model = resolved.architecture
+    step = settings.step_tokens
+    hidden = step * model.hidden_size * _hyper_connections(model) * _BYTES
+    copies = c.HIDDEN_COPIES_AT_SAMPLER if settings.v1 else c.HIDDEN_COPIES_AT_SAMPLER_V0
+    sampler = settings.sequences * model.vocab_size * sampler_bytes(settings) + copies * hidden
+    return Activations(
+        sampler_bytes=sampler,
+        layer_bytes=_layer(model, layout, step) + c.HIDDEN_COPIES * hidden,
+        workspace_bytes=_experts(resolved, layout, step),
+        vision_bytes=_vision(model, settings) + sampler if settings.images else 0.0,
+    )
+
+
+def sampler_bytes(settings: Settings) -> float:
+    """Bytes per sequence and vocabulary entry: V0 and releases between 0.11.1 and 0.17 sort the whole vocabulary."""
+    if not settings.v1 or (0, 11, 1) <= settings.release < (0, 18, 0):
+        return c.SAMPLER_BYTES_SORTING
+    return c.SAMPLER_BYTES
+
+
+def _hyper_connections(model: Architecture) -> int:
+    attention = model.raw.get("attention")
+    return int(attention.get("hc_mult") or 1) if isinstance(attention, dict) else 1
+
+
+def _layer(model: Architecture, layout: Layout, step: int) -> float:
+    copies = c.MLP_COPIES_UNGATED if model.name in UNGATED_MLP else c.MLP_COPIES
+    dense = 0.0 if model.is_moe else copies * model.intermediate_size / layout.tensor * step * _BYTES
+    if model.mla is None:
+        return dense
+    heads = model.heads / layout.attention_tensor
+    return max(dense, c.MLA_PREFILL_TOKENS * heads * (model.mla.qk_nope_head_dim + model.mla.v_head_dim) * _BYTES)
+
+
+def _experts(resolved: Resolved, layout: Layout, step: int) -> float:
+    """Workspace of the fused expert kernels, kept between steps; gpt-oss's MXFP4 kernels keep none (2 cases)."""
+    model = resolved.architecture
+    if model.moe is None or model.name == "gpt_oss":
+        return 0.0
+    width = model.moe.intermediate_size / layout.tensor
+    elements = max(2 * width, model.hidden_size) + max(width, model.hidden_size)
+    return step * model.moe.experts_per_token * elements * _BYTES
+
+
+def _vision(model: Architecture, settings: Settings) -> float:
+    if model.name in c.DYNAMIC_RESOLUTION:
+        return c.VISION_PROFILE_DYNAMIC_GIB * GIB
+    return c.VISION_PROFILE_GIB * GIB

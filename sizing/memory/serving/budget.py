@@ -1,0 +1,70 @@
+"""How much of a device an engine hands to the cache: every engine has its own rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sizing.devices import Device
+from sizing.memory.serving import constants as c
+from sizing.memory.serving.layout import Layout
+from sizing.memory.serving.settings import Settings
+from sizing.resolve import Resolved
+from sizing.units import GIB
+
+_START_GIB = 0.45  # what the driver's context takes before an engine first looks at free memory
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """`usable_bytes` is the engine's budget (None: unknown card), `outside_bytes` what is left of the card beside it.
+
+    `of_free` engines take a share of what is free once the model is loaded; the others a share of the card.
+    """
+
+    usable_bytes: float | None
+    outside_bytes: float
+    of_free: float | None = None
+    fixed_pool_bytes: float | None = None
+    weights_only: bool = False
+
+    def pool_bytes(self, weights: float, activations: float, non_torch: float, graphs: float, beside: float) -> float | None:
+        """What remains for the cache; negative where the rest alone is too much."""
+        if self.usable_bytes is None:
+            return None
+        if self.fixed_pool_bytes is not None:
+            free = self.usable_bytes - weights - activations - non_torch - graphs - beside
+            return self.fixed_pool_bytes if free >= self.fixed_pool_bytes else free
+        if self.weights_only:  # SGLang: the fraction holds weights and cache, the rest of the card everything else
+            return self.usable_bytes - weights - beside
+        free = self.usable_bytes - weights - activations - non_torch - graphs - beside
+        return free if self.of_free is None or free < 0 else free * self.of_free
+
+
+def budget_of(resolved: Resolved, device: Device, layout: Layout, settings: Settings) -> Budget:
+    """The budget on one device."""
+    if device.visible_gib is None:
+        return Budget(None, 0.0)
+    total = device.visible_gib * GIB
+    free = total - device.in_use_gib * GIB
+    fixed = resolved.spec.engine.kv_cache_memory_gib
+    if fixed:
+        return Budget(free, 0.0, fixed_pool_bytes=fixed * GIB)
+    name = resolved.engine.name
+    if name == "sglang":
+        share = resolved.spec.engine.gpu_memory_utilization or static_fraction(device, layout)
+        usable = share * (free - _START_GIB * GIB)
+        return Budget(usable, free - usable, weights_only=True)
+    if name == "tensorrt-llm":
+        return Budget(free, 0.0, of_free=resolved.spec.engine.gpu_memory_utilization or c.TENSORRT_FREE_SHARE)
+    if name == "lmdeploy":
+        return Budget(free, 0.0, of_free=resolved.spec.engine.gpu_memory_utilization or c.LMDEPLOY_FREE_SHARE)
+    usable = min(settings.utilization * total, free)
+    return Budget(usable, free - usable)
+
+
+def static_fraction(device: Device, layout: Layout) -> float:
+    """SGLang's mem-fraction-static where it is not set: lower with more tensor-parallel ranks and on small cards."""
+    if (device.visible_gib or 0.0) < c.SGLANG_SMALL_GIB:
+        return c.SGLANG_STATIC_FRACTION_SMALL
+    degrees = [degree for degree in c.SGLANG_STATIC_FRACTION if degree <= layout.tensor]
+    return c.SGLANG_STATIC_FRACTION[max(degrees)]

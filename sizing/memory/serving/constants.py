@@ -1,0 +1,80 @@
+"""Constants of the serving engines that no architecture gives. Each says which measurements support it and how far they lie off.
+
+"Cases" are rows of `sizing/data/measured_memory.json`; "residual" is the median of max(p/t, t/p) - 1 over them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# --- vLLM: budget ---------------------------------------------------------------------------------------------------------
+# Share of the driver-visible memory by version. 0.92 from 0.20 on: logs that do not list the option show pools that match 0.92.
+UTILIZATION: Final = 0.90
+UTILIZATION_FROM_020: Final = 0.92
+
+# --- vLLM: what a start-up profiles -----------------------------------------------------------------------------------------
+# Tokens of one step and sequences in flight where nothing is said, by device class (vLLM's own defaults for its server).
+LARGE_DEVICE_GIB: Final = 70.0
+BATCHED_TOKENS_LARGE: Final = 8192
+BATCHED_TOKENS_SMALL: Final = 2048
+SEQUENCES_LARGE: Final = 1024
+SEQUENCES_SMALL: Final = 256
+CHUNKED_FROM_TOKENS_V0: Final = 32768
+
+# Bytes per (sequence x vocabulary entry) of the profiled sampler: logits in fp32 and 16 bit, probabilities, sorted copies.
+# 14 with the FlashInfer or Triton sampler (37 cases of 0.19 on H100: 1.89 GiB for 1024 x 128,256; residual 2 %),
+# 39 with the sorting sampler of V0 and of 0.11.1 to 0.17 (11 cases: 1.26 GiB for 256 x 128,256; residual 4 %).
+SAMPLER_BYTES: Final = 14.0
+SAMPLER_BYTES_SORTING: Final = 38.8
+
+# Bytes of one step's activations: fused gate-up and its product (3 x width), residual, hidden, query-key-value and output
+# (4 x hidden), in 16 bit. 32,768 tokens of Qwen2.5-1.5B: 2.015 GiB of 2.02 measured.
+MLP_COPIES: Final = 3.0
+MLP_COPIES_UNGATED: Final = 2.0
+HIDDEN_COPIES: Final = 4.0
+# What is alive while the sampler runs: hidden states and residual of the step (1.5 copies) and a floor of small buffers.
+HIDDEN_COPIES_AT_SAMPLER: Final = 2.0
+HIDDEN_COPIES_AT_SAMPLER_V0: Final = 1.0
+FLOOR_GIB: Final = 0.04
+# Latent attention expands its cache for prefill in chunks of 65,536 tokens.
+MLA_PREFILL_TOKENS: Final = 65536
+# Vision towers are profiled with the largest images and videos a model allows, one encoder pass of that many patches.
+VISION_PROFILE_GIB: Final = 0.3
+VISION_PROFILE_DYNAMIC_GIB: Final = 2.0
+DYNAMIC_RESOLUTION: Final = frozenset({"qwen2_vl", "qwen2_5_vl", "qwen2_5_omni", "qwen3_vl", "qwen3_vl_moe"})
+
+# --- vLLM: outside torch ------------------------------------------------------------------------------------------------------
+# Context and libraries on one card, and what communication adds: NCCL and custom all-reduce, symmetric memory over NVLink from 0.14.
+NON_TORCH_GIB: Final = 0.13
+NON_TORCH_FROM_014_GIB: Final = 0.25
+NON_TORCH_PARALLEL_GIB: Final = 0.55
+NON_TORCH_NVLINK_FROM_014_GIB: Final = 2.1
+NON_TORCH_PCIE_FROM_014_GIB: Final = 0.8
+NON_TORCH_UNIFIED_GIB: Final = 3.0
+# Context and communication buffers that lie outside the budget whatever it is.
+OUTSIDE_CONTEXT_GIB: Final = 0.5
+
+# --- vLLM: CUDA graphs ----------------------------------------------------------------------------------------------------------
+GRAPHS_INSIDE_FROM: Final = (0, 21, 0)
+GRAPH_GIB_PER_LAYER_AND_SIZE: Final = 0.0005
+GRAPH_GIB_PER_LAYER_AND_SIZE_ROCM: Final = 0.0018
+GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE: Final = 0.0004
+GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE_ROCM: Final = 0.0024
+GRAPH_FLOOR_GIB: Final = 0.03
+
+# --- other engines -----------------------------------------------------------------------------------------------------------------
+ROCM_WORKSPACE_GIB: Final = 0.07  # ROCm counts its BLAS workspace among the weights: 8B 15.06 against 14.99 (5 cases)
+SGLANG_WEIGHTS_EXTRA_GIB: Final = 0.14  # SGLang reports free memory before and after loading (2 cases)
+TENSORRT_FREE_SHARE: Final = 0.9
+LMDEPLOY_FREE_SHARE: Final = 0.8
+
+# --- how far off --------------------------------------------------------------------------------------------------------------------
+# Half width of the 80 % range of what remains for the cache: shares of weights and of the rest, and a floor.
+SPREAD_OF_WEIGHTS: Final = 0.008
+SPREAD_OF_REST: Final = 0.25
+SPREAD_FLOOR_GIB: Final = 0.15
+SPREAD_UNIFIED_GIB: Final = 3.0
+SPREAD_OUTSIDE: Final = 0.33
+SGLANG_STATIC_FRACTION: Final = {1: 0.88, 2: 0.87, 4: 0.85, 8: 0.81, 16: 0.79}
+SGLANG_STATIC_FRACTION_SMALL: Final = 0.84
+SGLANG_SMALL_GIB: Final = 35.0

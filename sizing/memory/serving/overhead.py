@@ -1,0 +1,82 @@
+"""What lies beside weights, cache and activations: context and communication, captured CUDA graphs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sizing.devices import Device, is_unified
+from sizing.memory.serving import constants as c
+from sizing.memory.serving.layout import Layout
+from sizing.memory.serving.settings import Settings
+from sizing.resolve import Resolved
+from sizing.units import GIB
+
+
+@dataclass(frozen=True, slots=True)
+class Graphs:
+    """Captured CUDA graphs: what they take, and what an engine subtracts from its budget for them beforehand."""
+
+    taken_bytes: float
+    reserved_bytes: float
+    sizes: int
+
+    @property
+    def inside(self) -> bool:
+        """Whether they are part of the engine's budget."""
+        return self.reserved_bytes > 0
+
+
+def non_torch_bytes(resolved: Resolved, device: Device, layout: Layout, settings: Settings) -> float:
+    """Driver context, libraries and communication buffers that count against the budget."""
+    if is_unified(device.accelerator):
+        return c.NON_TORCH_UNIFIED_GIB * GIB
+    late = settings.release >= (0, 14, 0)
+    if layout.tensor * layout.pipeline == 1:
+        return (c.NON_TORCH_FROM_014_GIB if late else c.NON_TORCH_GIB) * GIB
+    if not late:
+        return c.NON_TORCH_PARALLEL_GIB * GIB
+    return (c.NON_TORCH_NVLINK_FROM_014_GIB if _fabric(device) else c.NON_TORCH_PCIE_FROM_014_GIB) * GIB
+
+
+def _fabric(device: Device) -> bool:
+    """Whether cards talk over NVLink, NVSwitch or Infinity Fabric."""
+    accelerator = device.accelerator
+    if accelerator is None or accelerator.kind != "datacenter":
+        return False
+    kind = (accelerator.interconnect or {}).get("type") or ""
+    return "nvlink" in kind.lower() or "infinity" in kind.lower() or "xgmi" in kind.lower()
+
+
+def graphs_of(resolved: Resolved, device: Device, settings: Settings) -> Graphs:
+    """CUDA graphs of one rank; none in eager mode."""
+    if not settings.graphs or resolved.engine.name != "vllm":
+        return Graphs(0.0, 0.0, 0)
+    sizes = capture_sizes(settings.sequences)
+    layers = max(1, len(resolved.architecture.layers)) / max(1, resolved.pipeline)
+    rocm = _is_rocm(resolved, device)
+    per_size = c.GRAPH_GIB_PER_LAYER_AND_SIZE_ROCM if rocm else c.GRAPH_GIB_PER_LAYER_AND_SIZE
+    taken = (c.GRAPH_FLOOR_GIB + layers * sizes * per_size) * GIB
+    if settings.release < c.GRAPHS_INSIDE_FROM:
+        return Graphs(taken, 0.0, sizes)
+    per_size = c.GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE_ROCM if rocm else c.GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE
+    return Graphs(taken, (c.GRAPH_FLOOR_GIB + layers * sizes * per_size) * GIB, sizes)
+
+
+def capture_sizes(sequences: int) -> int:
+    """Batch sizes that vLLM captures: 1, 2, 4, then steps of 8 to 256 and of 16 to 512, up to twice max_num_seqs:
+    51 sizes for 256 sequences and more, 5 for 8."""
+    largest = min(2 * sequences, 512)
+    small = sum(size <= largest for size in (1, 2, 4))
+    return small + min(largest, 256) // 8 + max(0, largest - 256) // 16
+
+
+def _is_rocm(resolved: Resolved, device: Device) -> bool:
+    accelerator = device.accelerator
+    return resolved.spec.engine.backend == "rocm" or (accelerator is not None and accelerator.vendor == "amd")
+
+
+def weights_extra_bytes(resolved: Resolved, device: Device) -> float:
+    """What engines report among the weights beside them."""
+    if resolved.engine.name == "sglang":
+        return c.SGLANG_WEIGHTS_EXTRA_GIB * GIB
+    return c.ROCM_WORKSPACE_GIB * GIB if _is_rocm(resolved, device) else 0.0
