@@ -7,7 +7,10 @@ from sizing.errors import UserError
 from sizing.estimate import DeviceMemory, Estimate, Failure, HostMemory, Memory
 from sizing.memory.inference import plan_inference
 from sizing.memory.plan import DevicePlan, MemoryPlan
-from sizing.resolve import Resolved, resolve
+from sizing.memory.training.plan import plan_training
+from sizing.memory.training.run import resolve_run
+from sizing.memory.training.why import training_reasons
+from sizing.resolve import resolve
 from sizing.spec import WorkloadSpec, parse_spec
 from sizing.speed.model import predict
 from sizing.units import gib
@@ -18,7 +21,7 @@ from sizing.why import reasons
 def estimate(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS, *, derivation: bool = True) -> Estimate:
     """What the engine says of a spec on the hardware it names; faults come back as `ok` false with `error`."""
     try:
-        return _inference(spec, defaults, derivation)
+        return _training(spec, defaults) if spec.task == "training" else _inference(spec, defaults, derivation)
     except UserError as fault:
         return failed(spec.id, fault)
 
@@ -55,7 +58,7 @@ def _inference(spec: WorkloadSpec, defaults: Defaults, derivation: bool) -> Esti
         verdict=result,
         fits=None if result is None else result != "no",
         margin_gib=margin(plan),
-        memory=_memory(resolved, plan),
+        memory=_memory(plan),
         speed=speed,
         assumptions=resolved.assumptions,
         warnings=plan.warnings,
@@ -64,7 +67,26 @@ def _inference(spec: WorkloadSpec, defaults: Defaults, derivation: bool) -> Esti
     )
 
 
-def _memory(resolved: Resolved, plan: MemoryPlan) -> Memory:
+def _training(spec: WorkloadSpec, defaults: Defaults) -> Estimate:
+    run = resolve_run(spec)
+    if not run.devices:
+        raise UserError("hardware", None, "name the hardware to estimate on, or ask for a recommendation")
+    plan = plan_training(run)
+    result = verdict(plan, defaults.reserve_share)
+    return Estimate(
+        id=spec.id,
+        ok=True,
+        verdict=result,
+        fits=None if result is None else result != "no",
+        margin_gib=margin(plan),
+        memory=_memory(plan),
+        assumptions=run.assumptions,
+        warnings=plan.warnings,
+        reasons=training_reasons(run, plan),
+    )
+
+
+def _memory(plan: MemoryPlan) -> Memory:
     return Memory(
         per_device=tuple(_device(device) for device in plan.devices),
         host=HostMemory(
@@ -72,6 +94,7 @@ def _memory(resolved: Resolved, plan: MemoryPlan) -> Memory:
             kv_cache_gib=gib(plan.host.kv_bytes),
             activations_gib=gib(plan.host.activations_bytes),
             optimizer_gib=gib(plan.host.optimizer_bytes),
+            state_gib=gib(plan.host.state_bytes),
             total_gib=gib(plan.host.total_bytes),
         ),
         kv_bytes_per_token=plan.kv_bytes_per_token,
@@ -85,14 +108,15 @@ def _device(plan: DevicePlan) -> DeviceMemory:
     return DeviceMemory(
         accelerator=plan.device.id,
         weights_gib=gib(plan.weights_bytes),
-        kv_cache_gib=gib(plan.kv_bytes),
+        kv_cache_gib=gib(plan.kv_bytes) if plan.optimizer_bytes is None else None,
         activations_gib=gib(plan.activations_bytes),
         overhead_gib=gib(plan.overhead_bytes),
-        graphs_gib=gib(plan.graphs_bytes),
+        graphs_gib=gib(plan.graphs_bytes) if plan.optimizer_bytes is None else None,
         gradients_gib=None if plan.gradients_bytes is None else gib(plan.gradients_bytes),
         optimizer_gib=None if plan.optimizer_bytes is None else gib(plan.optimizer_bytes),
         beside_gib=gib(plan.beside_bytes) if plan.beside_bytes else None,
         total_gib=gib(plan.total_bytes),
         usable_gib=None if plan.usable_bytes is None else gib(plan.usable_bytes),
         kv_pool_gib=None if plan.pool_bytes is None else gib(plan.pool_bytes),
+        state_gib=gib(plan.state_bytes) if plan.state_bytes else None,
     )

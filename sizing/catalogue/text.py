@@ -56,7 +56,8 @@ DEVICE_BRANDS = frozenset(
 )
 _BRANDS: dict[Kind, frozenset[str]] = {"model": MODEL_BRANDS, "accelerator": DEVICE_BRANDS}
 
-MEMORY_GB = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*-?\s*(?:gb|gib|g)\b", re.I)
+# a "10g" that a letter touches is a product ("A10G"), never a memory
+MEMORY_GB = re.compile(r"(?<![\d.])(?!(?<=[a-z])\d+g\b)(\d+(?:\.\d+)?)\s*-?\s*(?:gb|gib|g)\b", re.I)
 _TRADE_MARK = re.compile(r"\((?:r|tm|c)\)", re.I)
 _REMARK = re.compile(r"\(([^)]*)\)")
 _REPOSITORY = re.compile(r"^[\w.-]+/[\w.-]")
