@@ -13,6 +13,7 @@ from sizing.memory.training.why import training_reasons
 from sizing.resolve import resolve
 from sizing.spec import WorkloadSpec, parse_spec
 from sizing.speed.model import predict
+from sizing.speed.training import training_summary
 from sizing.units import gib
 from sizing.verdict import margin, verdict
 from sizing.why import reasons
@@ -21,7 +22,9 @@ from sizing.why import reasons
 def estimate(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS, *, derivation: bool = True) -> Estimate:
     """What the engine says of a spec on the hardware it names; faults come back as `ok` false with `error`."""
     try:
-        return _training(spec, defaults) if spec.task == "training" else _inference(spec, defaults, derivation)
+        return (
+            _training(spec, defaults, derivation) if spec.task == "training" else _inference(spec, defaults, derivation)
+        )
     except UserError as fault:
         return failed(spec.id, fault)
 
@@ -67,7 +70,7 @@ def _inference(spec: WorkloadSpec, defaults: Defaults, derivation: bool) -> Esti
     )
 
 
-def _training(spec: WorkloadSpec, defaults: Defaults) -> Estimate:
+def _training(spec: WorkloadSpec, defaults: Defaults, derivation: bool) -> Estimate:
     run = resolve_run(spec)
     if not run.devices:
         raise UserError("hardware", None, "name the hardware to estimate on, or ask for a recommendation")
@@ -83,6 +86,8 @@ def _training(spec: WorkloadSpec, defaults: Defaults) -> Estimate:
         assumptions=run.assumptions,
         warnings=plan.warnings,
         reasons=training_reasons(run, plan),
+        training=training_summary(run),
+        derivation=plan.derivation() if derivation else (),
     )
 
 

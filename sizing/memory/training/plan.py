@@ -7,6 +7,7 @@ from sizing.memory.training.activations import activation_bytes
 from sizing.memory.training.constants import constants_of
 from sizing.memory.training.run import Run
 from sizing.memory.training.states import model_share, states
+from sizing.memory.training.steps import training_steps
 from sizing.units import GIB
 
 # 80 % of measured peaks lie within these shares of the estimate (bench/training, leave-one-source-out).
@@ -38,6 +39,7 @@ def plan_training(run: Run) -> MemoryPlan:
         devices=devices,
         host=HostPlan(optimizer_bytes=held.host * max(1, len(devices))),
         margin_bytes=_margin(devices),
+        derivation=lambda: training_steps(run, devices[0]) if devices else (),
     )
 
 
