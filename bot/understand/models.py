@@ -302,3 +302,11 @@ def _sibling(text: Text, mentions: Sequence[ModelMention], size: SizeMention) ->
     if not ids or head.size_b is None:
         return None
     return ModelMention(ids[0], ids[0], size.start, size.end, size.params_b, head.family, why_not=size.why_not)
+
+
+def sibling_of(name: str, size_b: float) -> str | None:
+    """The model of the same family and version with another size, if the catalogue has one."""
+    pieces = [p for p in parts(name.split("/")[-1].lower()) if p.kind in ("word", "number")]
+    key = tuple(sorted([*model_key(pieces), f"{size_b:g}b"]))
+    ids = model_lexicon().ids.get(key)
+    return ids[0] if ids else None

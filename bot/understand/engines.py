@@ -1,0 +1,185 @@
+"""The serving engine or training framework, and how a model is trained."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.understand.text import Text, clause
+
+_ENGINES: tuple[tuple[str, str], ...] = (
+    ("ik_llama.cpp", r"ik[_ -]?llama(?:\.?cpp)?"),
+    ("llama.cpp", r"llama[ .\-_]?(?:cpp|c\+\+|server|bench|cli)|lcpp|koboldcpp|kobold\.cpp|gpt4all|llamafile"),
+    ("ollama", r"ollama(?=\b|_)|\bolama\b"),
+    ("vllm", r"v-?llm"),
+    ("sglang", r"sg-?lang"),
+    ("trt-llm", r"(?:trt|tensor-?rt)[- _]?llm"),
+    ("tgi", r"tgi|text[- ]generation[- ]inference"),
+    ("lmdeploy", r"lm[- ]?deploy|turbomind"),
+    ("exllamav3", r"exllama ?v?3|exl3"),
+    ("exllamav2", r"exllama(?: ?v?2)?|exl2|tabby ?api|bpw"),
+    ("ktransformers", r"k-?transformers"),
+    ("mlx", r"mlx(?:[- _]lm)?"),
+    ("lm-studio", r"lm[- ]?studio"),
+    ("localai", r"local ?ai"),
+    ("fastchat", r"fast ?chat"),
+    ("mlc", r"mlc[- ]?llm|mlc"),
+    ("transformers", r"hf transformers|huggingface transformers|transformers"),
+    ("unsloth", r"unsloth"),
+    ("axolotl", r"axolotl"),
+    ("llama-factory", r"llama[ \-_]?factory"),
+    ("torchtune", r"torch ?tune"),
+    ("trl", r"trl"),
+    ("deepspeed", r"deep ?speed|zero[- ]?[123](?: offload)?|zero[- ]stage[- ][123]"),
+    ("megatron", r"megatron(?:[- ]lm)?"),
+    ("nemo", r"nemo framework"),
+    ("triton", r"triton(?: inference server)"),
+    ("llamafile", r"llamafile"),
+    ("faster-whisper", r"faster[- ]whisper"),
+    ("whisper.cpp", r"whisper\.cpp"),
+    ("comfyui", r"comfy ?ui"),
+    ("diffusers", r"diffusers"),
+    ("gpustack", r"gpustack"),
+    ("tei", r"text[- ]embeddings[- ]inference"),
+    ("infinity", r"infinity[- ]emb"),
+    ("kohya", r"kohya(?:[- _]?ss)?|sd-scripts"),
+    ("powerinfer", r"powerinfer"),
+    ("aphrodite", r"aphrodite"),
+    ("ds4", r"(?<![a-z])ds4(?![a-z0-9])"),
+    ("colibri", r"colibri"),
+    ("litellm", r"litellm"),
+    ("ray", r"ray serve"),
+    ("openvino", r"open ?vino"),
+    ("lemonade", r"lemonade"),
+    ("mistral.rs", r"mistral\.rs"),
+)  # fmt: skip
+_ENGINE = re.compile("|".join(rf"(?P<e{n}>(?<![a-z0-9]){pattern}(?![a-z0-9]))" for n, (_, pattern) in enumerate(_ENGINES)))
+_FRONT_ENDS = frozenset(("litellm", "gpustack", "ray"))
+_OWN_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("vllm", re.compile(r"max[-_]model[-_]len\w*|gpu[-_]memory[-_]utili[sz]ation|max[-_]num[-_]seqs|enforce[-_ ]eager|max[-_]num[-_]batched")),
+    ("ollama", re.compile(r"\bnum_ctx\b|ollama_num_parallel|\bnum_parallel\b|keep_alive")),
+    ("sglang", re.compile(r"max[-_]running[-_]requests|mem[-_]fraction[-_]static|--tp-size")),
+    ("llama.cpp", re.compile(r"\bngl\b|n_gpu_layers|n-gpu-layers|--n-cpu-moe|\bctk\b|\bctv\b|-ot exps|\bgguf\b(?=.*\b-c \d)")),
+)  # fmt: skip
+_NOT_IT = re.compile(
+    r"\b(?:no|not|kein(?:e[nms]?)?|nicht|without|ohne|instead of|statt|rather than|weg von|away from|except|nicht mehr|never|or|oder|vs\.?|versus|lieber|better|besser|maybe|vielleicht|should i use|soll(?:te)? ich|switch(?:ing)? to|"
+    r"wechsel\w* (?:zu|auf)|umstieg auf|move to|moving to|umsteigen auf|than|als mit|wie bei|would|could|try)\s(?:to |use |using |with |mit |auf |zu |via |das |the |doch |gleich |lieber |ueber |mit )?$"
+)
+_ASKED_ENGINE = re.compile(r"\s?(?:\?|$|besser|better|stattdessen|instead|nehmen|helfen|help|faster|schneller|worth)")
+
+
+@dataclass(frozen=True, slots=True)
+class EngineMention:
+    """An engine as named, or read off words only it uses (`own_words`)."""
+
+    name: str
+    start: int
+    end: int
+    own_words: bool = False
+    why_not: str = ""
+
+
+def read_engines(text: Text) -> list[EngineMention]:
+    """All engines named, those denied or only proposed marked."""
+    out = []
+    for found in _ENGINE.finditer(text.folded):
+        name = _ENGINES[int(str(found.lastgroup)[1:])][0]
+        if found.group() == "bpw" or name == "mlx" and text.folded[found.end() : found.end() + 2] in ("-4", "-8", "-6"):
+            continue
+        left, right = clause(text.folded, found.start(), found.end(), 40)
+        denied = _NOT_IT.search(left)
+        why = "front end" if name in _FRONT_ENDS else "proposed or denied" if denied else ""
+        out.append(EngineMention(name, found.start(), found.end(), why_not=why))
+    if not any(not m.why_not for m in out):
+        for name, pattern in _OWN_WORDS:
+            own = pattern.search(text.folded)
+            if own:
+                out.append(EngineMention(name, own.start(), own.end(), own_words=True))
+                break
+    return out
+
+
+def choose_engine(mentions: list[EngineMention]) -> EngineMention | None:
+    """The engine in use; exact programs beat front ends and formats."""
+    standing = [m for m in mentions if not m.why_not]
+    frameworks = [m for m in standing if m.name in ("unsloth", "axolotl", "llama-factory", "torchtune", "megatron")]
+    return (frameworks or standing or [None])[0]  # type: ignore[list-item]
+
+
+Method = Literal["full", "lora", "qlora"]
+
+_QLORA = re.compile(r"(?<![a-z])q-?lora\b")
+_LORA = re.compile(r"(?<![a-z])(?:(?:rs|do)?lora|loras|peft)\b(?![- ]?adapters? (?:serv|auf|on|at|fuer)|s? gleichzeitig)")
+_FULL = re.compile(
+    r"\b(?:full(?:y)?[- ]?(?:parameter |param |weight |model )?(?:ft|sft|fine-?tun\w*|finetun\w*|training|train|grpo|dpo|rlhf|update)|full ft|voll(?:es|staendig\w*|e[rs]?)?[- ]?(?:feintun\w*|fine-?tun\w*|finetun\w*|training|trainier\w*|grpo|dpo|sft|ft)|komplett\w* (?:feintun\w*|fine-?tun\w*|finetun\w*|trainier\w*|training)|"
+    r"(?:continued |continual |domain )?pre-?train\w*|from scratch|von null|von grund auf|von scratch|vortrain\w*|fft|all (?:the )?parameters|alle parameter|alle gewichte|full-?rank|train (?:a|the|our)[^.!?;]{0,20} from (?:zero|scratch)|volle[sn]? (?:ft|sft))\b"
+)
+_FULL_ALONE = re.compile(r"(?:^|\b(?:und|and|or|oder|vs\.?|/ft|/train|/finetune))\s?(?:full|voll|komplett)\b")
+_NO = re.compile(r"\b(?:no|not|kein(?:e[nms]?)?|nicht|without|ohne|instead of|statt|isn't|rather than|drop)\s(?:a |just |only |nur |ein |eine )?$")
+_ADAPTERS = re.compile(r"\b(?:serv\w*|adapters?|laufzeit|multi-?lora|hot-?swap|inferen\w*|deploy\w*)\b")
+_TRAINS = re.compile(
+    r"\b(?:fine-?tun\w*|finetun\w*|feintun\w*|fein-?tuning|feinabstimm\w*|trainier\w*|training|train(?!ed\b|s\b)|trainable|pre-?train\w*|sft|dpo|grpo|ppo|rlhf|orpo|kto|epochs?|epochen?|q-?lora|grad(?:ient)? ?(?:accum\w*|checkpoint\w*)|"
+    r"optimizer states?|adamw|fsdp|distill(?:ation|ieren)|anlernen|nachtrainier\w*|continued pretraining|/ft|/train|ft\b)"
+)
+_NOT_TRAINING = re.compile(r"\b(?:trained (?:on|model)|training (?:data cutoff|compute)|a finetune of|our finetune|eigenes finetune|own finetune|finetune of|pretrained|instruct-tuned)\b")
+_RL = {"grpo": "grpo", "ppo": "ppo", "dpo": "dpo", "sft": "sft", "orpo": "orpo", "kto": "kto", "rlhf": "ppo"}
+_RL_WORD = re.compile(r"\b(grpo|ppo|dpo|sft|orpo|kto|rlhf)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class MethodReading:
+    """How a model is to be trained; `methods` are all that the message weighs, `method` is set where it is only one."""
+
+    method: Method | None
+    methods: tuple[Method, ...]
+    start: int = 0
+    end: int = 0
+    recipe: str | None = None
+
+
+def read_method(text: Text, bits: str) -> MethodReading:
+    """LoRA on 4-bit weights is QLoRA; from scratch is full; several weighed are none. `bits` is the weights' format."""
+    found: dict[Method, re.Match[str]] = {}
+    denied: set[Method] = set()
+    for method, pattern in _PATTERNS:
+        for match in pattern.finditer(text.folded):
+            left, _ = clause(text.folded, match.start(), match.end(), 30)
+            if _NO.search(left):
+                denied.add(method)
+            else:
+                found.setdefault(method, match)
+    recipe = _RL_WORD.search(text.folded)
+    if not found and "lora" in denied and _TRAINS.search(text.folded):
+        match = re.search(r"lora", text.folded)
+        return MethodReading("full", ("full",), match.start() if match else 0, match.end() if match else 0, _RL[recipe.group()] if recipe else None)
+    if "full" not in found and _FULL_ALONE.search(text.folded) and (found or trains(text) or text.folded.strip(" ?!.").endswith(("voll", "full"))):
+        alone = _FULL_ALONE.search(text.folded)
+        if alone:
+            found["full"] = alone
+    if "qlora" in found and "lora" in found:
+        weighed = re.search(r"\blora\b[^.?!]{0,24}\b(?:or|oder|vs\.?|/)\W{0,3}q-?lora|q-?lora[^.?!]{0,24}\b(?:or|oder|vs\.?|/)\W{0,3}lora", text.folded)
+        if not weighed:
+            del found["lora"]
+    methods = tuple(found)
+    if len(methods) != 1:
+        return MethodReading(None, methods, recipe=_RL[recipe.group()] if recipe else None)
+    match, method = found[methods[0]], methods[0]
+    if method == "lora" and bits in ("4bit", "nf4", "bnb-4bit", "int4", "fp4"):
+        method = "qlora"
+    return MethodReading(method, (method,), match.start(), match.end(), _RL[recipe.group()] if recipe else None)
+
+
+_PATTERNS: tuple[tuple[Method, re.Pattern[str]], ...] = (("qlora", _QLORA), ("full", _FULL), ("lora", _LORA))
+
+
+def trains(text: Text) -> bool:
+    """Whether the message is about training a model rather than about running one."""
+    return _TRAINS.search(_NOT_TRAINING.sub(" ", text.folded)) is not None
+
+
+def serves_adapters(text: Text) -> bool:
+    """Whether LoRA in the message means adapters that are served, not trained."""
+    return bool(_LORA.search(text.folded)) and bool(re.search(r"\b(?:\d+|mehrere|many|several|viele) (?:\w+ )?(?:lora|adapter)\w*|lora[- ]?adapters?|multi-?lora", text.folded)) and not trains_without_lora(text)
+
+
+def trains_without_lora(text: Text) -> bool:
+    return _TRAINS.search(_LORA.sub(" ", text.folded)) is not None

@@ -1,0 +1,133 @@
+"""Every figure of a message with the one field it fills, and the choice between several figures for a field."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from bot.understand.lengths import LENGTH_RULES, binary_k
+from bot.understand.load import LOAD_RULES, SHARE_RULES, noun_reading, word_readings
+from bot.understand.numbers import VAGUE_ONES, Quantity, quantities
+from bot.understand.readings import Reading
+from bot.understand.roles import Surroundings, best, proposals, surroundings
+from bot.understand.targets import countable, memory_readings, money_reading, speed_readings
+from bot.understand.text import Text
+
+_RULES = (*LENGTH_RULES, *LOAD_RULES, *SHARE_RULES)
+_RETRACTS = re.compile(r"(?:\b(?:nein|no|nee|noe|nope|sorry|quatsch|aeh|wait|actually|eher|lieber|rather|korrektur|correction|vielmehr|oder doch|oder eher|doch (?:eher|lieber|nur)|also|i mean|ich meine?|make (?:it|that)|besser|stattdessen|beziehungsweise|scratch that)[\s,:]{1,3}(?:eher |lieber |doch |nur |rather |make it |sind's |es sind |it's |its |wir sind )?){1,2}(?:so |ca\. |etwa |about |mit |with )?$")
+_PCIE = re.compile(r"\b(?:pcie|pci-e|gen ?\d|lanes|slot|riser|\d\.0)\W*$")
+_TERSE = re.compile(r"(?:\dk|ctx|context|kontext|q\d(?:_\w+)?|fp\d+|int\d|awq|gptq|\d+b|bf16|nf4)\s$")
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Readings in order, those that lost, and for each field whether the message takes a value back."""
+
+    readings: tuple[Reading, ...]
+    lost: tuple[tuple[Reading, Reading], ...] = ()
+    pairs: tuple[tuple[Quantity, Reading], ...] = ()
+    retracted: frozenset[str] = frozenset()
+    impossible: tuple[tuple[str, str], ...] = ()
+    unread: tuple[tuple[int, int], ...] = field(default=())
+
+
+def read_figures(text: Text, lang: str, taken: Sequence[tuple[int, int]], slash: bool, training: bool) -> Figures:
+    """Read all figures outside the names already found."""
+    pairs: list[tuple[Quantity, Reading]] = []
+    lost: list[tuple[Reading, Reading]] = []
+    retracted: set[str] = set()
+    unread: list[tuple[int, int]] = []
+    for quantity in quantities(text.folded, lang, tuple(sorted(taken))):
+        place = surroundings(text, quantity)
+        winner, losers = best(_candidates(place, text, slash))
+        winner = winner or _inherited(place, pairs)
+        if winner is None:
+            unread.append(quantity.span)
+            continue
+        winner = _final(winner, quantity, training, slash)
+        if _RETRACTS.search(place.left):
+            retracted.add(winner.field)
+        pairs.append((quantity, winner))
+        lost += [(loser, winner) for loser in losers if loser.field != winner.field]
+    words = word_readings(text)
+    readings = tuple(sorted([r for _, r in pairs] + words, key=lambda r: r.start))
+    return Figures(readings, tuple(lost), tuple(pairs), frozenset(retracted), tuple(_impossible(text, pairs)), tuple(unread))
+
+
+def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Reading]:
+    quantity = place.quantity
+    if quantity.currency:
+        money = money_reading(place)
+        return [money] if money else []
+    if quantity.glued == "x" and quantity.unit not in ("requests", "people", "") or quantity.glued == "x" and _PCIE.search(place.left):
+        return []
+    found = list(proposals(place, _RULES))
+    if quantity.glued == "x" and not slash and not _TERSE.search(place.left):
+        found = [r for r in found if r.field != "concurrency_x"]
+    start, end = quantity.span
+    if quantity.unit == "requests":
+        noun = noun_reading(quantity.unit_word, place.right, quantity.value, start, end)
+        found += [noun] if noun else []
+    if quantity.unit == "devices":
+        found.append(Reading("devices", quantity.value, start, end, 2.5, "devices"))
+    found += list(speed_readings(place, text.folded))
+    found += list(memory_readings(place, text.folded))
+    found += list(countable(quantity, place))
+    if quantity.glued in ("tp", "pp", "dp", "ep"):
+        found.append(Reading(f"parallel_{quantity.glued}", quantity.value, start, end, 5.0, "degree"))
+    if quantity.glued in ("r", "rank"):
+        found.append(Reading("lora_rank", quantity.value, start, end, 5.0, "rank"))
+    if quantity.spelt and _vague_one(quantity, text):
+        found = [r for r in found if r.field not in ("users",)]
+    return found
+
+
+def _vague_one(quantity: Quantity, text: Text) -> bool:
+    """"eine Person", "ein Nutzer" count; "one team" and "ein Kollege" do not say how many there are."""
+    return text.folded[quantity.start : quantity.end] in VAGUE_ONES and not re.match(r"(?:nutzer|user|person|benutzer)", quantity.unit_word)
+
+
+def _inherited(place: Surroundings, before: Sequence[tuple[Quantity, Reading]]) -> Reading | None:
+    """"16k Kontext, nein 4k" and "10 Nutzer, also 100": a bare correction speaks of the figure before it."""
+    if not before or not _RETRACTS.search(place.left) or place.quantity.unit:
+        return None
+    start, end = place.quantity.span
+    return Reading(before[-1][1].field, place.quantity.value, start, end, before[-1][1].score, "correction")
+
+
+def _final(reading: Reading, quantity: Quantity, training: bool, slash: bool) -> Reading:
+    if reading.field == "concurrency_x":
+        return replace(reading, field="concurrency", score=5.0 if slash else 3.0)
+    if reading.field == "batch_size" and not training:
+        return replace(reading, field="concurrency")
+    if reading.field == "context_tokens" and quantity.scale == "k" and isinstance(reading.value, float):
+        return replace(reading, value=binary_k(reading.value, quantity.scale))
+    return reading
+
+
+_COUNTED = frozenset(("users", "concurrency", "devices", "context_tokens", "input_tokens", "output_tokens", "card_gb", "ram_gb", "memory_gb", "batch_size"))
+
+
+def _impossible(text: Text, pairs: Sequence[tuple[Quantity, Reading]]) -> Iterable[tuple[str, str]]:
+    """Values no machine or team can have: below nothing, nobody, half a card, more tokens than were ever written."""
+    for quantity, reading in pairs:
+        if reading.field not in _COUNTED or not isinstance(reading.value, float):
+            continue
+        value = reading.value
+        whole = reading.field in ("users", "concurrency", "devices") and value != int(min(value, 1e15)) and value < 1e15
+        if quantity.negative or value == 0 or whole or value > 1e9 and reading.field.endswith("tokens") or value > 1e8 and reading.field in ("users", "concurrency", "devices"):
+            yield reading.field, text.quote(quantity.start - quantity.negative, quantity.span[1])
+
+
+def pick(figures: Figures, name: str) -> tuple[Reading | None, list[Reading]]:
+    """The reading that fills a field and all that were as good: the later after a correction, else the larger."""
+    mine = [r for r in figures.readings if r.field == name]
+    if not mine:
+        return None, []
+    top = max(r.score for r in mine)
+    rivals = [r for r in mine if r.score >= top - _NEARLY.get(name, 0.45)]
+    if name in figures.retracted:
+        return rivals[-1], rivals
+    return max(rivals, key=lambda r: float(r.value) if isinstance(r.value, (int, float)) else 0.0), rivals
+
+
+_NEARLY = {"users": 1.0, "context_tokens": 0.7}

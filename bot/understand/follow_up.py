@@ -1,0 +1,116 @@
+"""Follow-ups: what a turn does to the spec of its thread besides naming values."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.understand.numbers import _WORDS as NUMBER_WORDS
+from bot.understand.text import Text
+
+Kind = Literal["undo", "reset", "pick", "add", "replace", "scale", "drop", "move", "why", "keep"]
+
+_UNDO = re.compile(r"\b(?:undo|rueckgaengig|take that back|nimm das zurueck|revert|go back(?! to the first)|zurueck(?! zu[mr]? (?:erst|original|anfang|ursprung))\b(?=\s*[.!?]*$)|forget that|vergiss das|ignore that|ignorier das|scratch that|never ?mind|doch nicht|war falsch|wie vorher|as before|wie zuvor|letzte aenderung (?:weg|zurueck))\b")
+_RESET = re.compile(r"^\s*(?:/)?(?:new\b|neu\b(?!er)|start over|reset|von vorn\w*|neue frage|new question|fresh start|neuer fall|neues thema|anderes thema|different question|clear)\W*(?:$|:|-|,|\.)?")
+_PICK = re.compile(
+    r"\b(?:back to|zurueck zu[mr]?|take|nimm|nehmen wir|nehme|we'll take|let's (?:go with|take)|go with|ich nehme|bleiben wir bei[m]?|use|choose|waehle|what about|was ist mit|and|und|wie ist es mit)?\s?(?:the|de[rmn]|die|das|option|variante|nr\.?|number)?\s?"
+    r"(?P<n>first|second|third|fourth|last|original|erste[nrms]?|zweite[nrms]?|dritte[nrms]?|vierte[nrms]?|letzte[nrms]?|urspruengliche\w*|option \d|variante \d|nr\.? ?\d|#\d|cheaper|cheapest|guenstigste[nr]?)\s?(?:one|option|variante|version|again|nochmal|setup|konfiguration|vorschlag|idee|frage|fall|machine|karte|spec)?\b"
+)
+_ORDINAL = {"first": 1, "original": 1, "second": 2, "third": 3, "fourth": 4, "last": -1, "erste": 1, "urspruengliche": 1, "zweite": 2, "dritte": 3, "vierte": 4, "letzte": -1}
+_ADD = re.compile(r"\b(?:vergleich\w*|compare\w*|versus|vs\.?|against|gegenueber|im vergleich|gegen|side by side|daneben(?=.*\d)|stell .* gegenueber)\b")
+_ADD_CARD = re.compile(r"\b(?:add(?:ing|ed)?|dazu|zusaetzlich|noch eine?n?|another|plus|ergaenz\w*|hinzu\w*|obendrauf|on top|additional|extra|einbau\w*|dazukauf\w*|dazustell\w*|also buy)\b")
+_OR_WITH = re.compile(r"^\s*(?:or|oder|und|and|what about|was ist mit|wie (?:waere|ist) es (?:mit|auf)|how about|what if|ok(?:ay)?|hmm+|and (?:on|with)|und (?:mit|auf)|with|mit|auf|on|stattdessen|instead|switch to|wechsel\w* (?:auf|zu)|nimm|use|take|try|versuch\w*|make it|mach\w*|lieber|rather|then|dann|same|dasselbe|das gleiche|gleiche\w*)\b")
+_SCALE = re.compile(r"\b(?P<op>double|twice|verdopp\w*|doppelt\w*|halve|halb\w*|half|triple|verdreifach\w*|dreifach\w*|quadruple|vervierfach\w*|vierfach\w*|(?P<times>\d+|ten|zehn)[ -]?(?:times|x|mal|fach\w*)(?: (?:the|as many|so viele?|die|den|mehr|as much))?)\b")
+_FACTORS = (("double", 2.0), ("twice", 2.0), ("verdopp", 2.0), ("doppelt", 2.0), ("halb", 0.5), ("halv", 0.5), ("half", 0.5), ("triple", 3.0), ("verdreif", 3.0), ("dreifach", 3.0), ("quadrup", 4.0), ("vervierf", 4.0), ("vierfach", 4.0))
+_TARGETS = (
+    ("context_tokens", re.compile(r"\b(?:context|kontext\w*|ctx|window|fenster|sequenz\w*|seq\w*)\b")),
+    ("load", re.compile(r"\b(?:users?|nutzer\w*|leute\w*|people|concurren\w*|parallel\w*|gleichzeitig\w*|anfragen|requests|load|last|chats?|sessions?|streams?|team|kollegen|personen|belegschaft|traffic|mitarbeiter\w*)\b")),
+    ("output_tokens", re.compile(r"\b(?:output|answers?|antwort\w*|ausgabe)\b")),
+    ("input_tokens", re.compile(r"\b(?:input|prompts?|eingabe)\b")),
+    ("hardware", re.compile(r"\b(?:gpus?|cards?|karten?|hardware|grafikkarten?|machines?|server)\b")),
+    ("budget", re.compile(r"\b(?:budget|geld|money)\b")),
+)  # fmt: skip
+_DROP = re.compile(r"\b(?:without|ohne|drop|remove|lass\w*|weg\b|forget|vergiss|no longer|kein\w*)\s(?:the |das |den |die |a |any )?(?P<what>budget|nvlink|context|kontext|quant\w*|engine|vllm|ollama|kv[- ]?cache|targets?|ziel\w*|mtp|speculative|redundan\w*|concurren\w*)\b|\b(?:budget|geld|money) (?:is no|spielt keine|no object|egal)\w*")
+_NOT_AT_ONCE = re.compile(r"\b(?:not|nicht|aber nicht|but not|nicht alle|not all)\s(?:all |alle |wirklich |really )?(?:at once|gleichzeitig|at the same time|parallel|concurrent\w*|simultan\w*)\b")
+_WHY = re.compile(r"\b(?:why|warum|wieso|weshalb|how (?:did|do) you|wie kommst du|explain|erklaer\w*|begruende|herleit\w*|how come|details?\b|genauer)\b")
+_SAME = re.compile(r"\b(?:same|dasselbe|das gleiche|das selbe|gleiche\w*|ditto|genauso|ansonsten gleich|rest (?:bleibt|stays))\b")
+_CHEAPER = re.compile(r"\b(?:cheaper|guenstiger|billiger|less expensive|preiswerter|was spart|sparen)\b")
+_FASTER = re.compile(r"\b(?:faster|schneller|quicker)\b")
+_OF_THOSE = re.compile(r"\b(?P<n>\d{1,3}|" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + r")\s?(?:x\s)?(?:of (?:those|them|these)(?: cards)?|davon|von denen|von den karten|solche\w*|such cards|stueck|of the same|cards|karten|gpus|more of those)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """`kind` names the operation on the thread; `values` and `mix` say on what, by how much."""
+
+    kind: Kind | None = None
+    index: int | None = None
+    field: str | None = None
+    factor: float = 1.0
+    adds_card: bool = False
+    adds_alternative: bool = False
+    not_at_once: bool = False
+    pieces: int | None = None
+    replaces: bool = False
+    cheaper: bool = False
+    faster: bool = False
+
+
+def read_follow_up(text: Text, in_thread: bool) -> FollowUp:
+    """What a turn does to its thread; outside a thread only a "why?" or "undo" on its own matters."""
+    folded = text.folded
+    if not in_thread:
+        return FollowUp(kind="reset" if _RESET.match(folded) and len(folded) < 24 else None)
+    compares = bool(_ADD.search(folded))
+    common = {"adds_card": bool(_ADD_CARD.search(folded)) and not compares, "adds_alternative": compares, "not_at_once": bool(_NOT_AT_ONCE.search(folded)), "cheaper": bool(_CHEAPER.search(folded)), "faster": bool(_FASTER.search(folded)), "pieces": _pieces(folded), "replaces": bool(_OR_WITH.match(folded))}
+    return FollowUp(**_operation(folded), **common)  # type: ignore[arg-type]
+
+
+def _operation(folded: str) -> dict[str, object]:
+    if _RESET.match(folded):
+        return {"kind": "reset"}
+    scaled = _SCALE.search(folded)
+    if scaled:
+        target = next((name for name, pattern in _TARGETS if pattern.search(folded)), None)
+        if target:
+            return {"kind": "scale", "field": target, "factor": _factor(scaled)}
+    picked = _PICK.search(folded)
+    if picked and len(folded) < 90 and not re.search(r"\b(?:first|erste[nr]?) (?:token|wort|word|antwort)|cheaper\W*$", folded):
+        index = _index(picked.group("n"))
+        if index is not None:
+            return {"kind": "pick", "index": index}
+    if _UNDO.search(folded) and len(folded) < 120:
+        return {"kind": "undo"}
+    dropped = _DROP.search(folded)
+    if dropped and len(folded) < 80:
+        return {"kind": "drop", "field": _drop_field(dropped.group("what") or "budget")}
+    if _NOT_AT_ONCE.search(folded):
+        return {"kind": "move"}
+    if _WHY.search(folded):
+        return {"kind": "why"}
+    return {"kind": "keep"} if _SAME.search(folded) or _OR_WITH.match(folded) or len(folded.split()) <= 6 else {}
+
+
+def _factor(scaled: re.Match[str]) -> float:
+    times = scaled.group("times")
+    if times:
+        return float(times) if times.isdigit() else 10.0
+    return next(factor for start, factor in _FACTORS if scaled.group("op").startswith(start))
+
+
+def _index(word: str) -> int | None:
+    digits = re.search(r"\d", word)
+    if digits:
+        return int(digits.group())
+    return next((n for start, n in _ORDINAL.items() if word.startswith(start)), None)
+
+
+def _drop_field(word: str) -> str:
+    table = (("budget", "budget"), ("nvlink", "nvlink"), ("con", "context_tokens"), ("kon", "context_tokens"), ("quant", "weights"), ("engine", "engine"), ("vllm", "engine"), ("ollama", "engine"), ("kv", "kv_cache"), ("t", "targets"), ("z", "targets"), ("mtp", "speculative"), ("spec", "speculative"), ("redun", "redundancy"))
+    return "concurrency" if word.startswith("concurr") else next(name for start, name in table if word.startswith(start))
+
+
+def _pieces(folded: str) -> int | None:
+    found = _OF_THOSE.search(folded)
+    if not found:
+        return None
+    return int(found.group("n")) if found.group("n").isdigit() else NUMBER_WORDS[found.group("n")]

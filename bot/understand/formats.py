@@ -1,0 +1,135 @@
+"""Number formats: of the weights, and apart from them of the KV cache."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.understand.text import Text, clause
+
+Role = Literal["weights", "kv_cache", "other", "denied", "weighed"]
+
+_EXACT = re.compile(
+    r"(?<![a-z0-9])(?:"
+    r"(?P<gguf>(?:ud[-_])?(?:i?q[1-8](?:[-_]?k(?:[-_ ]?(?:xxl|xl|s|m|l)\b)?|[-_]?[01]\b|[-_]?(?:xxs|xs|nl|s|m|ks|kt|kl|kss|bn)\b)|tq[12]_0))"
+    r"|(?P<bpw>(?:exl[23][- ]?)?(?P<rate>\d(?:[.,]\d{1,2})?)\s?-?bpw)"
+    r"|(?P<pair>w(?P<w>4|8|16)a(?P<a>4|8|16)(?:kv(?P<kv>4|8|16))?)"
+    r"|(?P<named>(?:compressed-tensors |bnb[-_ ]|bitsandbytes[-_ ])?nf4|(?:bnb|bitsandbytes)(?:[-_ ](?:4|8)[-_ ]?bit)?|nvfp4|mxfp4|mxfp8|fp4|awq(?:[-_ ]?(?:int)?4(?:[-_ ]?bit)?)?|gptq(?:[-_ ]?(?:int)?[2348](?:[-_ ]?bit)?)?|autoround|hqq|"
+    r"exl[23]|llm\.int8|load_in_[48]bit|smoothquant)"
+    r"|(?P<plain>b?f(?:loat|p)?[- ]?16|fp ?8(?:[-_]?e[45]m[23])?|e4m3|e5m2|fp ?32|f32|int ?[248]|bfloat16|half precision|halbe praezision|full precision|volle praezision|native precision)"
+    r"|(?P<generic>q\s?[2-8](?![a-z0-9_])|(?<![\d.,])(?:2|3|4|5|6|8|16)(?:[- ]?bits?|bit(?:tig)?)\b)"
+    r")(?![a-z0-9])"
+)  # fmt: skip
+_KV_BEFORE = re.compile(r"(?:\bkv(?:[-_ ]?cache)?(?:[-_ ]?(?:dtype|type|quant|cache-dtype))?|\bcache(?:[-_ ](?:type|dtype|k|v))*|\bctk|\bctv|cache-type-[kv])(?:\s?(?:=|:|at|in|auf|to|mit|with|is|ist|als|als|von|nur|on|-))*\s?\(?$")
+_KV_AFTER = re.compile(r"\s?-?(?:quantized |quantisierter? |format )?(?:kv\b|k/v|(?:kv[- ]?)?cache\b|for (?:the )?(?:kv|cache)|fuer(?: den| die| das)? (?:kv|cache)|beim? kv|for keys)")
+_DENIED = re.compile(r"\b(?:no|not|kein(?:e[nms]?)?|nicht|without|ohne|doesn't (?:do|have|support)|kann kein|statt|instead of|rather than|unlike|lacks?)\s(?:native |in |the )?$")
+_TRAINING_16 = re.compile(r"\s?-?(?:mixed|training|compute|optimizer|adam|master|lora)")
+_LORA_BITS = re.compile(r"\s?-?(?:adam|optimizer|paged|adamw)")
+_VECTORS = re.compile(r"\b(?:dims?|dimensions?|dimensionen|vektoren|vectors?|embeddings?)\s(?:\w+\s)?$")
+_WISH = re.compile(r"\b(?:would|wuerde|wuerd|hilft|helps?|bringt|does|should i|soll(?:te)? ich|maybe|vielleicht|or maybe|oder doch|could|koennte|lohnt(?: sich)?|worth|why not|gegenueber|what about|and with|und mit)\s(?:\w+\s){0,2}$")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class FormatMention:
+    """A format where the message names it: `value` as it stands in the answer, `exact` unless it is only a number of bits."""
+
+    value: str
+    role: Role
+    exact: bool
+    start: int
+    end: int
+    wished: bool = False
+
+
+def read_formats(text: Text) -> list[FormatMention]:
+    """All formats in order. A pair such as w4a8kv4 gives one mention of either role."""
+    return list(_mentions(text))
+
+
+def _mentions(text: Text) -> Iterator[FormatMention]:
+    for found in _EXACT.finditer(text.folded):
+        start, end = found.span()
+        left, right = clause(text.folded, start, end, 40)
+        if found.group("pair") and found.group("kv"):
+            yield FormatMention(f"int{found.group('w')}", "weights", True, start, end)
+            yield FormatMention(f"int{found.group('kv')}", "kv_cache", True, start, end)
+            continue
+        value, exact = _value(found)
+        if value:
+            yield FormatMention(value, _role(found, left, right), exact, start, end, bool(_WISH.search(left)))
+
+
+def _value(found: re.Match[str]) -> tuple[str, bool]:
+    text = found.group().replace(" ", "-")
+    if found.group("gguf"):
+        return _gguf(text), True
+    if found.group("bpw"):
+        kind = "exl3" if text.startswith("exl3") else "exl2"
+        return f"{kind}-{found.group('rate').replace(',', '.')}bpw", True
+    if found.group("pair"):
+        return f"w{found.group('w')}a{found.group('a')}", True
+    if found.group("named"):
+        return _named(text), True
+    if found.group("generic"):
+        return re.sub(r"\D", "", text) + "bit", False
+    return _plain(text)
+
+
+def _gguf(text: str) -> str:
+    """q4km, q4-k-m and Q4_K_M are one."""
+    joined = re.sub(r"^(ud)[-_]", r"\1-", text.replace("-", "_").replace("ud_", "ud-"))
+    joined = re.sub(r"^((?:ud-)?i?q\d)_?(k)?_?([a-z01]+)?$", lambda m: "_".join(p for p in m.groups() if p), joined)
+    return joined
+
+
+def _named(text: str) -> str:
+    bits = re.search(r"[2348](?=-?_?bit|$)", text.replace("_", "-"))
+    if text.startswith(("awq", "gptq")):
+        return f"{text[:4].rstrip('-_ 0123456789i') if text.startswith('gptq') else 'awq'}-int{bits.group() if bits else 4}"
+    if "nf4" in text:
+        return "nf4"
+    if text.startswith(("bnb", "bitsandbytes")):
+        return f"bnb-{bits.group()}bit" if bits else "bnb-4bit"
+    return {"load_in_4bit": "bnb-4bit", "load_in_8bit": "bnb-8bit", "llm.int8": "bnb-8bit", "autoround": "gptq-int4", "smoothquant": "int8"}.get(text, text)
+
+
+def _plain(text: str) -> tuple[str, bool]:
+    joined = text.replace("-", "").replace("_", "").replace("loat", "")
+    if "half" in joined or "halbe" in joined:
+        return "fp16", True
+    if "full" in joined or "volle" in joined or "native" in joined:
+        return "16bit", False
+    if joined in ("e4m3", "e5m2") or joined.startswith("fp8"):
+        return "fp8", True
+    if joined.startswith(("bf", "bfp")):
+        return "bf16", True
+    if "32" in joined:
+        return "fp32", True
+    return ("fp16", True) if "16" in joined else (joined, True)
+
+
+def _role(found: re.Match[str], left: str, right: str) -> Role:
+    if _KV_BEFORE.search(left) or _KV_AFTER.match(right):
+        return "kv_cache"
+    if _DENIED.search(left):
+        return "denied"
+    if _LORA_BITS.match(right) or _VECTORS.search(left) or _TRAINING_16.match(right) and not found.group("generic"):
+        return "other"
+    return "weights"
+
+
+def choose(mentions: list[FormatMention], role: Role) -> FormatMention | None:
+    """The exact one beats the general one beside it; otherwise the first named."""
+    mine = [m for m in mentions if m.role == role]
+    if not mine:
+        return None
+    first = mine[0]
+    exact = next((m for m in mine if m.exact and not m.wished), None)
+    if not first.exact and exact and _bits(exact.value) == _bits(first.value):
+        return exact
+    return first
+
+
+def _bits(value: str) -> str:
+    found = re.search(r"\d+", value.replace("exl2", "").replace("exl3", "").replace("w4a16", "4"))
+    return found.group() if found else "4"

@@ -1,0 +1,127 @@
+"""From what was found to what is asked: intents, scope, open points and the question back."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bot.understand.figures import Figures
+from bot.understand.follow_up import FollowUp
+from bot.understand.hardware import Machines
+from bot.understand.request import Clarify, Intent
+from bot.understand.scope import Scope
+from bot.understand.text import Text
+
+_ORDER: tuple[Intent, ...] = ("finetune", "compare", "rag", "power", "cost", "explain", "throughput", "system", "size", "fits")
+_MOST = 3
+_WEAK = 2.2
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the message asks, the main intent first."""
+
+    intent: Intent
+    intents: tuple[Intent, ...]
+    in_scope: bool
+
+
+def intents_of(scope: Scope, weights: dict[Intent, float], values: Mapping[str, Any], training: bool, named: Machines, follow_up: FollowUp, text: Text, in_thread: bool) -> Verdict:
+    """Weigh the intents named by words against what the fields imply."""
+    weights = dict(weights)
+    subject = _has_subject(values)
+    if _declined(scope, weights, values, subject, follow_up, text):
+        return Verdict("out_of_scope", ("out_of_scope",), False)
+    if training:
+        weights["finetune"] = weights.get("finetune", 0.0) + 4.0
+    if named.layout == "alternatives" and len(named.hardware) > 1:
+        weights["compare"] = weights.get("compare", 0.0) + 3.5
+    elif "compare" in weights and len(named.hardware) < 2 and len(values.get("models", ())) < 2 and "formats" not in values:
+        weights["compare"] -= 1.2
+    _from_fields(weights, values)
+    ranked = sorted((i for i in weights if weights[i] >= _WEAK), key=lambda i: (-weights[i], _ORDER.index(i)))
+    if not ranked:
+        if in_thread and follow_up.kind:
+            return Verdict("clarify", (), True)
+        return Verdict("clarify", ("clarify",), True)
+    if not subject and not in_thread and not (set(ranked) & {"explain", "system", "rag", "power"}) and not values:
+        return Verdict("clarify", ("clarify", *ranked[: _MOST - 1]), True)
+    return Verdict(ranked[0], tuple(ranked[:_MOST]), True)
+
+
+def _has_subject(values: Mapping[str, Any]) -> bool:
+    return any(name in values for name in ("models", "params_b", "hardware", "engine"))
+
+
+def _from_fields(weights: dict[Intent, float], values: Mapping[str, Any]) -> None:
+    """A bare "model on machine" asks whether it fits; a model alone asks what it needs."""
+    if weights and max(weights.values()) >= 2.4:
+        return
+    model = "models" in values or "params_b" in values
+    if model and "hardware" in values:
+        weights["fits"] = max(weights.get("fits", 0.0), 2.5)
+    elif model or "users" in values or "concurrency" in values:
+        weights["size"] = max(weights.get("size", 0.0), 2.3)
+    elif "hardware" in values:
+        weights["fits"] = max(weights.get("fits", 0.0), 2.3)
+
+
+_SIZING: frozenset[Intent] = frozenset(("size", "fits", "throughput", "compare", "finetune", "rag"))
+
+
+def _declined(scope: Scope, weights: Mapping[Intent, float], values: Mapping[str, Any], subject: bool, follow_up: FollowUp, text: Text) -> bool:
+    model = "models" in values or "params_b" in values
+    if not text.folded.strip():
+        return False
+    if scope.topic == "small talk":
+        return not follow_up.kind and not values
+    if scope.topic in ("secrets",):
+        return not (model and (set(weights) & _SIZING or "hardware" in values))
+    if scope.topic in ("gaming", "mining"):
+        return not model
+    if scope.topic in ("legal", "installation", "quality"):
+        asks = {i for i in weights if i in _SIZING and weights[i] >= 2.9} - ({"compare"} if scope.topic == "quality" else set())
+        return not (model and "hardware" in values and asks) and not (asks - {"fits"} and model)
+    if scope.topic == "errand":
+        return not model and "hardware" not in values and not (scope.subject and set(weights) & _SIZING)
+    if scope.injection and not subject and not (set(weights) & _SIZING):
+        return True
+    return not values and not scope.subject and not weights and not follow_up.kind
+
+
+_AMBIGUOUS_WORDS = re.compile(r"\b(?:an?|one|eine[rn]?|two|zwei|\d+ ?x?)\s(6000|5000|4000)(?:er|s)?\b(?! ?(?:ada|pro|tok|user|nutzer|euro|€|w\b|anfragen|requests|dok))|\b(?:we have|wir haben|haben|got|mit|have)\s(16|24|32|48|64|96|128|192|256|512)(?=\s?(?:$|[.,?!]|\bda\b|\bhier\b|is that|reicht))")
+
+
+def open_points(intent: Intent, values: Mapping[str, Any], other: Mapping[str, Any], figures: Figures, text: Text, in_thread: bool) -> tuple[tuple[str, ...], Clarify | None]:
+    """What is missing, and the one question that reading alone must ask."""
+    missing = tuple(_missing(intent, values))
+    contradictory = other.get("contradictory")
+    if figures.impossible:
+        return missing, Clarify(code="impossible", fields=tuple(f for f, _ in figures.impossible), values=tuple(words for _, words in figures.impossible))
+    if contradictory:
+        listed = tuple(f"{value:g}" for name in contradictory for value in contradictory[name])
+        return (*missing, *contradictory), Clarify(code="contradiction", fields=tuple(contradictory), values=listed)
+    word = _AMBIGUOUS_WORDS.search(text.folded)
+    if word and not any(d.accelerator != "unknown" for d in values.get("hardware", ())):
+        return missing, Clarify(code="ambiguous_word", fields=("hardware",), values=(text.quote(*word.span()),))
+    if not text.folded.strip():
+        return missing, Clarify(code="empty", fields=("models",))
+    if intent == "clarify" and not in_thread:
+        return missing or ("models",), Clarify(code="nothing_to_size", fields=missing or ("models",))
+    return missing, None
+
+
+def _missing(intent: Intent, values: Mapping[str, Any]) -> list[str]:
+    out = []
+    if intent in ("size", "fits", "throughput", "finetune", "cost", "rag", "clarify") and "models" not in values and "params_b" not in values:
+        out.append("models")
+    devices = values.get("hardware", ())
+    if intent in ("fits", "throughput", "power") and not devices:
+        out.append("hardware")
+    if devices and all(d.accelerator == "unknown" and d.memory_gb is None for d in devices):
+        out.append("hardware")
+    if intent == "finetune" and "method" not in values:
+        out.append("method")
+    if intent in ("size", "clarify") and not devices and "users" not in values and "concurrency" not in values:
+        out.append("concurrency")
+    return out

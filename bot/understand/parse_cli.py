@@ -1,0 +1,66 @@
+"""`python -m bot parse`: JSON Lines of messages or threads in, their readings out."""
+
+import json
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+from bot.understand.read import read, read_thread
+from bot.understand.request import Request
+from bot.understand.specs import specs
+from sizing.errors import UserError
+
+LONGEST_MESSAGE = 40_000
+
+
+def parse_lines(lines: Iterable[str], out: TextIO) -> int:
+    """Answer every line in order; a bad line gets an error of its own and the next one is read."""
+    for line in lines:
+        if line.strip():
+            out.write(json.dumps(answer_line(line), ensure_ascii=False) + "\n")
+            out.flush()
+    return 0
+
+
+def answer_line(line: str) -> dict[str, Any]:
+    """The answer to one line of input."""
+    ident: Any = None
+    try:
+        data = _object(line)
+        ident = data.get("id")
+        return {"id": ident, **_answer(data)}
+    except UserError as fault:
+        return {"id": ident, "ok": False, "error": {"field": fault.field, "message": str(fault)}}
+
+
+def _object(line: str) -> dict[str, Any]:
+    try:
+        data = json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as fault:
+        raise UserError("line", line[:80], f"not JSON: {fault}") from None
+    if not isinstance(data, dict):
+        raise UserError("line", line[:80], 'expected an object such as {"id": "1", "text": "…"}')
+    return data
+
+
+def _answer(data: dict[str, Any]) -> dict[str, Any]:
+    if "turns" in data:
+        turns = data["turns"]
+        if not isinstance(turns, list) or not turns:
+            raise UserError("turns", turns, "expected a list of messages")
+        done = read_thread([_message("turns", turn) for turn in turns])
+        return {"ok": True, "turns": [_as_answer(request) for request in done]}
+    if "text" not in data:
+        raise UserError("text", None, 'expected "text" or "turns"')
+    return _as_answer(read(_message("text", data["text"])))
+
+
+def _message(field: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise UserError(field, value, f"a message is text, not {type(value).__name__}")
+    if len(value) > LONGEST_MESSAGE:
+        raise UserError(field, f"{len(value)} characters", f"a message may have up to {LONGEST_MESSAGE} characters")
+    return value
+
+
+def _as_answer(request: Request) -> dict[str, Any]:
+    return request.answer(specs(request))

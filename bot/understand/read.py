@@ -1,0 +1,289 @@
+"""read: a message → Request. The rules propose, the best reading of every word stands, and each value keeps its words."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.understand.devices import DeviceMention, read_devices
+from bot.understand.engines import EngineMention, MethodReading, choose_engine, read_engines, read_method, serves_adapters, trains
+from bot.understand.figures import Figures, pick, read_figures
+from bot.understand.follow_up import FollowUp, read_follow_up
+from bot.understand.formats import FormatMention, choose, read_formats
+from bot.understand.hardware import Machines, machines
+from bot.understand.intents import cues, slash_word
+from bot.understand.judge import intents_of, open_points
+from bot.understand.language import Lang, language
+from bot.understand.models import ModelMention, SizeMention, read_models
+from bot.understand.remarks import read_remarks
+from bot.understand.request import Assumption, Budget, Clarify, Overruled, Request, Wishes
+from bot.understand.scope import Scope, read_scope
+from bot.understand.targets import Money
+from bot.understand.text import Text, fold
+from bot.understand.thread import apply
+
+
+@dataclass(slots=True)
+class Draft:
+    """The fields of one message while they are being filled."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    evidence: dict[str, str] = field(default_factory=dict)
+    other: dict[str, Any] = field(default_factory=dict)
+    derived: list[str] = field(default_factory=list)
+    assumptions: list[Assumption] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Everything the readers found in one message."""
+
+    text: Text
+    lang: Lang
+    models: list[ModelMention]
+    sizes: list[SizeMention]
+    devices: list[DeviceMention]
+    formats: list[FormatMention]
+    engines: list[EngineMention]
+    method: MethodReading
+    figures: Figures
+    machines: Machines
+    scope: Scope
+    training: bool
+    follow_up: FollowUp
+
+
+def read(text: str, *, thread: Sequence[Request] = ()) -> Request:
+    """Read one message; with the turns before it, the Request holds the whole spec after this turn."""
+    found = _find(text, thread[-1].lang if thread else "en", bool(thread))
+    alone = _request(found, bool(thread))
+    return apply(thread, alone, found.follow_up) if thread else alone
+
+
+def read_thread(turns: Sequence[str]) -> list[Request]:
+    """Read the turns of a thread, each with the whole spec after it."""
+    done: list[Request] = []
+    for turn in turns:
+        done.append(read(turn, thread=done))
+    return done
+
+
+def _find(raw: str, default: Lang, in_thread: bool) -> Found:
+    text = fold(raw)
+    slash = slash_word(text) is not None
+    lang = language(text.folded, any(c in "äöüÄÖÜß" for c in raw), default)
+    models, sizes = read_models(text)
+    devices = read_devices(text, [(m.start, m.end) for m in models], slash)
+    formats = read_formats(text)
+    engines = read_engines(text)
+    weights = choose(formats, "weights")
+    method = read_method(text, weights.value if weights else "")
+    training = trains(text) or bool(method.methods) and not serves_adapters(text)
+    taken = [(m.start, m.end) for m in models] + [(d.start, max(d.end, d.span_end)) for d in devices]
+    taken += [(f.start, f.end) for f in formats] + [(s.start, s.end) for s in sizes] + [(e.start, e.end) for e in engines]
+    figures = read_figures(text, lang, _merged(taken), slash, training)
+    return Found(text, lang, models, sizes, devices, formats, engines, method, figures, machines(text, devices, figures.pairs, slash), read_scope(text), training, read_follow_up(text, in_thread))
+
+
+def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    out: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], max(end, out[-1][1]))
+        else:
+            out.append((start, end))
+    return out
+
+
+def _request(found: Found, in_thread: bool) -> Request:
+    draft = Draft()
+    _fill_models(found, draft)
+    _fill_formats(found, draft)
+    _fill_figures(found, draft)
+    _fill_hardware(found, draft)
+    _fill_engine(found, draft)
+    _fill_money(found, draft)
+    draft.other |= read_remarks(found.text, draft.other)
+    _fill_scope_flags(found, draft)
+    weights = cues(found.text)
+    verdict = intents_of(found.scope, weights, draft.values, found.training, found.machines, found.follow_up, found.text, in_thread)
+    if not verdict.in_scope and not in_thread:
+        return Request(text=found.text.raw, lang=found.lang, in_scope=False, intent="out_of_scope", intents=("out_of_scope",), other=draft.other, follow_up=found.follow_up.kind)
+    missing, clarify = open_points(verdict.intent, draft.values, draft.other, found.figures, found.text, in_thread)
+    draft.assumptions += _customary_names(found)
+    return Request(
+        text=found.text.raw, lang=found.lang, in_scope=verdict.in_scope, intent=verdict.intent, intents=verdict.intents, other=draft.other, evidence=draft.evidence,
+        derived=tuple(draft.derived), missing=missing, clarify=clarify, assumptions=tuple(draft.assumptions), overruled=_overruled(found),
+        unread=tuple(found.text.quote(a, b) for a, b in found.figures.unread), said=tuple(draft.values), follow_up=found.follow_up.kind, **draft.values,
+    )  # fmt: skip
+
+
+def _put(draft: Draft, found: Found, name: str, value: Any, *spans: tuple[int, int]) -> None:
+    draft.values[name] = value
+    words = [found.text.quote(start, end) for start, end in spans]
+    draft.evidence[name] = words[0] if words else ""
+    if len(words) > 1:
+        low, high = min(a for a, _ in spans), max(b for _, b in spans)
+        draft.evidence[name] = found.text.quote(low, high)
+
+
+def _fill_models(found: Found, draft: Draft) -> None:
+    standing = [m for m in found.models if not m.why_not]
+    names = tuple(dict.fromkeys(m.name for m in standing))
+    if names:
+        _put(draft, found, "models", names, *((m.start, m.end) for m in standing))
+    sizes = [s for s in found.sizes if not s.why_not]
+    if sizes:
+        chosen = sizes[-1] if len(sizes) > 1 and _RETRACTED_SIZE.search(found.text.folded[sizes[-2].end : sizes[-1].start]) else max(sizes, key=lambda s: s.params_b)
+        _put(draft, found, "params_b", chosen.params_b, (chosen.start, chosen.end))
+    else:
+        spelt = next((q for q, _ in found.figures.pairs if q.unit == "params"), None)
+        named = re.search(r"(\d+(?:[.,]\d+)?)\s?(?:milliarden|mrd\.?|billion)(?:\s?-?param\w*)?", found.text.folded) if not spelt and not names else None
+        if named:
+            _put(draft, found, "params_b", float(named.group(1).replace(",", ".")), named.span())
+
+
+_RETRACTED_SIZE = re.compile(r"\b(?:nein|no|nee|sorry|eher|rather|actually|doch|lieber|quatsch)\b")
+
+
+def _fill_formats(found: Found, draft: Draft) -> None:
+    for name, role in (("weights", "weights"), ("kv_cache", "kv_cache")):
+        chosen = choose(found.formats, role)  # type: ignore[arg-type]
+        if chosen and not (role == "kv_cache" and chosen.wished):
+            _put(draft, found, name, chosen.value, (chosen.start, chosen.end))
+    denied = [f.value for f in found.formats if f.role == "denied"]
+    if denied:
+        draft.other["formats_denied"] = denied
+    weighed = list(dict.fromkeys(f.value for f in found.formats if f.role == "weights"))
+    if len(weighed) > 1:
+        draft.other["formats_named"] = weighed
+
+
+_PLAIN_FIELDS = ("context_tokens", "input_tokens", "output_tokens", "concurrency", "users", "active_share")
+_OTHER_FIELDS = (
+    "observed_context", "native_context", "reported_tokens", "batch_size", "observed_concurrency", "utilization", "e2e_s", "documents", "samples",
+    "epochs", "images", "cpu_cores", "line_v", "line_a", "horizon_years", "dims", "hours", "ram_gb", "psu_w", "power_limit_w", "watts", "network_gbit",
+    "lora_rank", "parallel_tp", "parallel_pp", "parallel_dp", "parallel_ep", "system_prompt_tokens",
+)  # fmt: skip
+
+
+def _fill_figures(found: Found, draft: Draft) -> None:
+    for name in _PLAIN_FIELDS:
+        chosen, rivals = pick(found.figures, name)
+        if chosen is None:
+            continue
+        value = chosen.value / 100 if name == "active_share" and isinstance(chosen.value, float) and chosen.value > 1 else chosen.value
+        _put(draft, found, name, value, (chosen.start, chosen.end))
+        others = list(dict.fromkeys(r.value for r in rivals if r.value != chosen.value))
+        if others and name in found.figures.retracted:
+            draft.other.setdefault("contradictory", {})[name] = [*others, chosen.value]
+    for name in _OTHER_FIELDS:
+        chosen, _ = pick(found.figures, name)
+        if chosen is not None:
+            draft.other[name] = chosen.value / 100 if name == "utilization" and isinstance(chosen.value, float) else chosen.value
+    _fill_speeds(found, draft)
+    _add_up(found, draft)
+
+
+def _fill_speeds(found: Found, draft: Draft) -> None:
+    wishes: dict[str, float] = {}
+    spans = []
+    for name in ("ttft_s", "tokens_s_per_user", "tokens_s_total"):
+        chosen, _ = pick(found.figures, name)
+        if chosen is not None and isinstance(chosen.value, float):
+            wishes[name] = chosen.value
+            spans.append((chosen.start, chosen.end))
+    if wishes:
+        _put(draft, found, "targets", Wishes(**wishes), *spans)
+    for kind in ("observed", "claimed"):
+        seen = {r.field.removeprefix(f"{kind}_"): r.value for r in found.figures.readings if r.field in (f"{kind}_tok_s", f"{kind}_ttft_s", f"{kind}_s", f"{kind}_gb")}
+        if seen:
+            draft.other[kind] = seen
+
+
+def _add_up(found: Found, draft: Draft) -> None:
+    """What two stated values imply: people times share, shifts times people, system prompt plus question."""
+    values, other = draft.values, draft.other
+    shifts = next((q.value for q, r in found.figures.pairs if r.field == "shifts"), None)
+    people = values.get("users")
+    if shifts and people and shifts <= 6:
+        other["users_per_shift"], values["users"] = people, people * shifts
+        draft.derived.append("users")
+    share = values.get("active_share")
+    if share and people and "concurrency" not in values:
+        values["concurrency"] = float(-(-people * share // 1)) if people * share % 1 > 1e-9 else round(people * share, 6)
+        draft.evidence["concurrency"] = draft.evidence["active_share"]
+        draft.derived.append("concurrency")
+    system = other.get("system_prompt_tokens")
+    if system:
+        values["input_tokens"] = system + values.get("input_tokens", 0.0)
+        draft.evidence.setdefault("input_tokens", next(found.text.quote(r.start, r.end) for r in found.figures.readings if r.field == "system_prompt_tokens"))
+        draft.derived.append("input_tokens")
+
+
+def _fill_hardware(found: Found, draft: Draft) -> None:
+    named = found.machines
+    if named.hardware:
+        _put(draft, found, "hardware", named.hardware, *named.spans)
+        draft.values["layout"] = named.layout
+    if named.alternatives:
+        draft.values["alternatives"] = named.alternatives
+    if named.processor:
+        draft.other["cpu"] = named.processor
+
+
+def _fill_engine(found: Found, draft: Draft) -> None:
+    chosen = choose_engine(found.engines)
+    if chosen:
+        _put(draft, found, "engine", chosen.name, (chosen.start, chosen.end))
+    proposed = [m.name for m in found.engines if m.why_not == "proposed or denied"]
+    if proposed:
+        draft.other["engines_weighed"] = proposed
+    if found.method.method and found.training:
+        _put(draft, found, "method", found.method.method, (found.method.start, found.method.end))
+    if len(found.method.methods) > 1:
+        draft.other["methods"] = list(found.method.methods)
+    if found.method.recipe:
+        draft.other["recipe"] = found.method.recipe
+
+
+def _fill_money(found: Found, draft: Draft) -> None:
+    prices = []
+    for reading in found.figures.readings:
+        if not isinstance(reading.value, Money):
+            continue
+        money = reading.value
+        if reading.field == "budget":
+            period = money.period if money.period in ("hour", "day", "month", "year") else "once"
+            _put(draft, found, "budget", Budget(amount=money.amount, currency=money.currency, period=period), (reading.start, reading.end))  # type: ignore[arg-type]
+        else:
+            prices.append({"amount": money.amount, "currency": money.currency, "per": money.period, "words": found.text.quote(reading.start, reading.end)})
+    if prices:
+        draft.other["prices"] = prices
+
+
+def _fill_scope_flags(found: Found, draft: Draft) -> None:
+    if found.scope.injection:
+        draft.other["injection"] = True
+    if found.scope.secret:
+        draft.other["secret"] = True
+    if found.scope.topic:
+        draft.other["topic"] = found.scope.topic
+
+
+def _customary_names(found: Found) -> list[Assumption]:
+    return [
+        Assumption(field="models", value=m.id, why="customary_default", others=tuple(c for c in m.candidates if c != m.id))
+        for m in found.models if m.candidates and m.id and not m.why_not
+    ]  # fmt: skip
+
+
+def _overruled(found: Found) -> tuple[Overruled, ...]:
+    text = found.text
+    return tuple(
+        Overruled(field=loser.field, value=str(loser.value), words=text.quote(loser.start, loser.end), rule=loser.rule, by=winner.rule)
+        for loser, winner in found.figures.lost[:40]
+    )
+
+
+__all__ = ["Clarify", "read", "read_thread"]

@@ -1,0 +1,157 @@
+"""Request → WorkloadSpecs: one for each alternative compared, in the engine's terms."""
+
+from typing import Any
+
+from bot.understand.request import Device, Request
+from sizing.catalogue.load import catalogue
+from sizing.catalogue.names import find
+
+_TASKS = {"transcription": "transcription", "image": "image", "video": "video", "embedding": "embedding", "reranking": "reranking"}
+_LARGEST = {"context_tokens": 1e9, "input_tokens": 1e9, "output_tokens": 1e9, "concurrency": 1e7, "users": 1e7}
+
+
+def specs(request: Request) -> list[dict[str, Any]]:
+    """The specs a Request leads to; empty where nothing is asked that can be sized. Impossible values are left out."""
+    if not request.in_scope:
+        return []
+    common = _common(request)
+    machines = _machines(request)
+    models = _models(request)
+    if not models and not machines and not common.get("concurrency") and not common.get("users"):
+        return []
+    return [_one(common, model, machine, request) for model in models or [None] for machine in machines or [()]]
+
+
+def _common(request: Request) -> dict[str, Any]:
+    spec: dict[str, Any] = {}
+    for name, largest in _LARGEST.items():
+        value = getattr(request, name)
+        if value is not None and 0 < value <= largest and value == int(value):
+            spec[name] = int(value)
+    if request.active_share and 0 < request.active_share <= 1:
+        spec["active_share"] = request.active_share
+    for name in ("weights", "kv_cache"):
+        value = getattr(request, name)
+        if value:
+            spec[name] = value
+    if spec.get("context_tokens") and spec.get("input_tokens", 0) > spec["context_tokens"]:
+        del spec["context_tokens"]
+    spec |= _surroundings(request)
+    return spec
+
+
+def _surroundings(request: Request) -> dict[str, Any]:
+    other = request.other
+    engine: dict[str, Any] = {"name": request.engine} if request.engine else {}
+    if other.get("speculative"):
+        engine["speculative"] = other["speculative"]
+    degrees = {"tensor": "parallel_tp", "pipeline": "parallel_pp", "data": "parallel_dp", "expert": "parallel_ep"}
+    parallel = {name: int(other[key]) for name, key in degrees.items() if other.get(key, 0) >= 1}
+    host = {name: value for name, value in (("ram_gb", other.get("ram_gb")), ("cpu", other.get("cpu"))) if value}
+    parts = {
+        "engine": engine, "parallel": parallel, "host": host, "targets": _targets(request), "constraints": _constraints(other),
+        "load": _load(request), "training": _training(request),
+    }  # fmt: skip
+    return {name: part for name, part in parts.items() if part}
+
+
+def _targets(request: Request) -> dict[str, Any]:
+    out: dict[str, Any] = {name: value for name, value in request.targets.model_dump(exclude_none=True).items() if value > 0}
+    if request.budget:
+        out |= {"budget": request.budget.amount, "budget_currency": request.budget.currency, "budget_period": request.budget.period}
+    if request.other.get("power_limit_w"):
+        out["power_w"] = request.other["power_limit_w"]
+    return out
+
+
+def _constraints(other: Any) -> dict[str, Any]:
+    names = ("vendor", "exclude_vendor", "max_devices")
+    out = {name: other[name] for name in names if other.get(name)}
+    if isinstance(other.get("cloud"), bool):
+        out["cloud"] = other["cloud"]
+    if isinstance(other.get("nvlink"), bool):
+        out["nvlink"] = other["nvlink"]
+    return out
+
+
+def _load(request: Request) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    if request.other.get("offline_batch"):
+        out["pattern"] = "offline"
+    prefix = request.other.get("system_prompt_tokens")
+    if prefix and 0 < prefix <= 1e9:
+        out["shared_prefix_tokens"] = int(prefix)
+    return out
+
+
+def _training(request: Request) -> dict[str, Any]:
+    if "finetune" not in request.intents and request.intent != "finetune":
+        return {}
+    other = request.other
+    out: dict[str, Any] = {"method": other.get("recipe") if other.get("recipe") in ("dpo", "grpo", "ppo") and not request.method else request.method or "lora"}
+    length = request.context_tokens or request.input_tokens
+    if length and 0 < length <= 1e9:
+        out["sequence_tokens"] = int(length)
+    if other.get("batch_size"):
+        out["micro_batch"] = int(other["batch_size"])
+    if other.get("lora_rank"):
+        out["lora_rank"] = int(other["lora_rank"])
+    if other.get("epochs"):
+        out["epochs"] = other["epochs"]
+    if other.get("samples") and length:
+        out["dataset_tokens"] = other["samples"] * length
+    if other.get("offload"):
+        out["offload"] = True
+    return out
+
+
+def _machines(request: Request) -> list[tuple[Device, ...]]:
+    if not request.hardware:
+        return []
+    if request.layout == "alternatives":
+        return [(device,) for device in request.hardware]
+    return [request.hardware, *((device,) for device in request.alternatives)]
+
+
+def _models(request: Request) -> list[dict[str, Any] | None]:
+    out: list[dict[str, Any] | None] = []
+    for name in request.models:
+        match = find(name, "model", False)
+        out.append({"id": match.id or name})
+    if request.params_b and 0 < request.params_b <= 1e6:
+        out.append({"params_b": request.params_b})
+    return out
+
+
+def _one(common: dict[str, Any], model: dict[str, Any] | None, machine: tuple[Device, ...], request: Request) -> dict[str, Any]:
+    spec = {"task": _task(model, request), **common}
+    if model:
+        spec["model"] = model
+    hardware = [_hardware(device) for device in machine]
+    if hardware:
+        spec["hardware"] = hardware
+    return spec
+
+
+def _task(model: dict[str, Any] | None, request: Request) -> str:
+    if request.intent == "finetune" or "finetune" in request.intents and request.method:
+        return "training"
+    entry = catalogue().models.get(str(model.get("id"))) if model else None
+    modality = str(getattr(entry, "modality", "") or "")
+    tasks = {"embedding": "embedding", "reranker": "reranking", "asr": "transcription", "speech-to-text": "transcription", "image": "image", "video": "video", "text-to-image": "image", "text-to-video": "video"}
+    return tasks.get(modality, "inference")
+
+
+def _hardware(device: Device) -> dict[str, Any]:
+    """A device by its catalogue id where name and memory give one; an unnamed card by its memory."""
+    out: dict[str, Any] = {}
+    if device.accelerator != "unknown":
+        written = f"{device.accelerator} {device.memory_gb:g}GB" if device.memory_gb else device.accelerator
+        match = find(written, "accelerator", False)
+        plain = find(device.accelerator, "accelerator", False)
+        out["accelerator"] = match.id if match.id and not match.memory_differs else plain.id or device.accelerator
+    if device.memory_gb and device.memory_gb > 0:
+        out["memory_gb"] = device.memory_gb
+    if device.count and device.count >= 1 and device.count == int(device.count):
+        out["count"] = int(device.count)
+    return out
