@@ -36,6 +36,7 @@ class DeviceMemory(_Part):
     total_gib: float
     usable_gib: float | None = None
     kv_pool_gib: float | None = None
+    state_gib: float | None = None
 
 
 class HostMemory(_Part):
@@ -45,6 +46,7 @@ class HostMemory(_Part):
     kv_cache_gib: float = 0.0
     activations_gib: float = 0.0
     optimizer_gib: float = 0.0
+    state_gib: float = 0.0
     total_gib: float = 0.0
 
 

@@ -13,7 +13,8 @@ from sizing.estimate import DerivationStep, Warning_
 class DevicePlan:
     """One device's share, in bytes.
 
-    `kv_bytes` is what the workload needs there (per-sequence state included); `graphs_outside` says that captured graphs lie outside
+    `kv_bytes` is what the workload needs there; engines that print the state of recurrent layers apart (llama.cpp and its kin)
+    have it in `state_bytes`, servers hold it in `kv_bytes`. `graphs_outside` says that captured graphs lie outside
     the engine's own budget. `usable_bytes` is what the engine may use (its budget, e.g. utilization x visible memory), None for an
     unnamed card; `pool_bytes` what remains for KV there after everything else.
     """
@@ -29,12 +30,13 @@ class DevicePlan:
     optimizer_bytes: float | None = None
     usable_bytes: float | None = None
     pool_bytes: float | None = None
+    state_bytes: float = 0.0
 
     @property
     def total_bytes(self) -> float:
         """Everything on the device."""
         return (
-            self.weights_bytes + self.kv_bytes + self.activations_bytes + self.overhead_bytes + self.graphs_bytes
+            self.weights_bytes + self.kv_bytes + self.state_bytes + self.activations_bytes + self.overhead_bytes + self.graphs_bytes
             + self.beside_bytes + (self.gradients_bytes or 0.0) + (self.optimizer_bytes or 0.0)
         )  # fmt: skip
 
@@ -47,11 +49,12 @@ class HostPlan:
     kv_bytes: float = 0.0
     activations_bytes: float = 0.0
     optimizer_bytes: float = 0.0
+    state_bytes: float = 0.0
 
     @property
     def total_bytes(self) -> float:
         """Everything in RAM."""
-        return self.weights_bytes + self.kv_bytes + self.activations_bytes + self.optimizer_bytes
+        return self.weights_bytes + self.kv_bytes + self.state_bytes + self.activations_bytes + self.optimizer_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,147 @@
+"""Compute buffers of llama.cpp-like engines: the largest set of tensors that one stage of the graph holds at once.
+
+In float32 elements per token of the physical batch (`-ub`), a stage holds
+- the output: V + E (vocabulary and hidden size) where logits of the whole batch are kept: Qwen3-14B 306.75 MiB at 512;
+- attention without flash attention: scores H x C, the mask C, queries twice and hidden states twice: Llama-3-8B at 8k 560.0 MiB;
+- a feed-forward block: three widths and two hidden states; experts: two outputs of each expert used: Qwen3-235B 144.0 MiB;
+- weights kept in RAM are copied into the buffer of the first card for large batches, one tensor at a time: 630 MiB for
+  Qwen3-235B's Q6_K experts (774.0 = 144 + 630), the output matrix of gpt-oss-20b (985.2 = 398.4 + 586.8).
+Each of these values was printed by a start-up log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sizing.architecture.types import Architecture
+from sizing.memory.local.settings import LlamaSettings
+from sizing.units import MIB
+
+_F32 = 4
+_PIPELINE_COPIES = 4
+# ik_llama.cpp computes full keys and values from the latent in pieces; `-amb 512` is what its users set.
+_LATENT_PIECE_BYTES = 512 * MIB
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What a device does in the graph. Bytes of weights that are uploaded to it batch by batch are 0 where there are none."""
+
+    has_layers: bool
+    has_output: bool
+    is_first: bool
+    uploads_output_bytes: float
+    uploads_expert_bytes: float
+    pipelined: bool
+
+
+def compute_bytes(model: Architecture, settings: LlamaSettings, role: Role, mask_cells: int) -> float:
+    """Bytes of a device's compute buffer. `mask_cells` counts the cells of all masks (full and windowed)."""
+    token_bytes = _F32 * settings.ubatch_tokens
+    stages = [0.0]
+    if role.has_layers:
+        stages += [
+            _attention(model, settings, mask_cells),
+            _feed_forward(model, settings, role, mask_cells),
+            _masks(settings, mask_cells),
+        ]
+    if role.has_output or (role.is_first and role.uploads_output_bytes):
+        stages.append(token_bytes * _output_elements(model, settings, role) + role.uploads_output_bytes)
+    copies = 0.0
+    if role.pipelined:
+        mask = mask_cells if settings.flash else mask_cells * (_PIPELINE_COPIES - 1) / _PIPELINE_COPIES
+        copies = token_bytes * _PIPELINE_COPIES * (mask + model.hidden_size)
+    draft = token_bytes * (model.vocab_size + model.hidden_size) if settings.drafts and role.has_output else 0.0
+    return max(stages) + copies + draft
+
+
+def host_buffer_bytes(model: Architecture, settings: LlamaSettings, mask_cells: int) -> float:
+    """The pinned buffer in RAM beside cards: masks and input embeddings (Qwen3.6-27B at 32k: 74 MiB)."""
+    return _F32 * settings.ubatch_tokens * (mask_cells + model.hidden_size)
+
+
+def _masks(settings: LlamaSettings, mask_cells: int) -> float:
+    """With flash attention the mask is cast to 16 bit while the 32-bit one still lives."""
+    return 6.0 * settings.ubatch_tokens * mask_cells if settings.flash and not settings.logits_in_buffer else 0.0
+
+
+def _output_elements(model: Architecture, settings: LlamaSettings, role: Role) -> float:
+    hidden = model.hidden_size
+    doubled = settings.is_ik and (model.is_moe or not role.has_layers)
+    logits = model.vocab_size if settings.logits_in_buffer else 0
+    return logits + hidden * (2 if doubled else 1) + _per_layer_elements(model)
+
+
+def _per_layer_elements(model: Architecture) -> float:
+    """Per-layer embeddings of Gemma's E models live twice through the graph (E4B: 569.01 MiB instead of 517)."""
+    ple = model.raw.get("ple")
+    if not isinstance(ple, dict) or not ple.get("dim"):
+        return 0.0
+    return 2.0 * float(ple["dim"]) * len(model.layers) + 2.0 * model.hidden_size
+
+
+def _heads(model: Architecture) -> tuple[int, int]:
+    """(query heads, their dimension) of the widest attention layer."""
+    shapes = [(layer.heads, layer.head_dim) for layer in model.layers if layer.kind not in ("linear", "none")]
+    return max(shapes, key=lambda shape: shape[0] * shape[1], default=(0, 0))
+
+
+def _attention(model: Architecture, settings: LlamaSettings, mask_cells: int) -> float:
+    heads, dim = _heads(model)
+    token_bytes, hidden, cells = _F32 * settings.ubatch_tokens, model.hidden_size, settings.cells
+    if model.mla is not None and settings.latent != "full":
+        return _latent_attention(model, settings, heads, mask_cells)
+    if settings.flash:
+        return token_bytes * (2 * heads * dim + 2 * hidden) + 2.0 * settings.ubatch_tokens * mask_cells
+    return token_bytes * (heads * cells + cells + 2 * heads * dim + 2 * hidden)
+
+
+def _latent_attention(model: Architecture, settings: LlamaSettings, heads: int, mask_cells: int) -> float:
+    mla = model.mla
+    if mla is None:
+        return 0.0
+    token_bytes, cells, hidden = _F32 * settings.ubatch_tokens, settings.cells, model.hidden_size
+    query = mla.qk_nope_head_dim + mla.qk_rope_head_dim
+    if not settings.flash:
+        return token_bytes * (heads * cells + cells + heads * (2 * mla.latent_elements + query) + 6 * hidden)
+    if settings.is_ik and settings.latent_mode >= 2:
+        # prompts are computed with full keys and values in 16 bit: 2.5 GiB for DeepSeek-R1 at 32k
+        full = 2.0 * heads * cells * (query + mla.v_head_dim)
+        piece = min(_LATENT_PIECE_BYTES, _F32 * heads * cells * (mla.qk_nope_head_dim + mla.v_head_dim))
+        return full + piece + 6.0 * settings.ubatch_tokens * mask_cells + token_bytes * (2 * heads * query + hidden)
+    return (
+        token_bytes * heads * (2 * mla.latent_elements + mla.kv_lora_rank) + 2.0 * settings.ubatch_tokens * mask_cells
+    )
+
+
+def _feed_forward(model: Architecture, settings: LlamaSettings, role: Role, mask_cells: int) -> float:
+    token_bytes, hidden = _F32 * settings.ubatch_tokens, model.hidden_size
+    masks = _mask_bytes_per_cell(settings) * settings.ubatch_tokens * mask_cells
+    if model.moe is None:
+        width = model.intermediate_size
+        return masks + token_bytes * (3 * width + (2 if settings.logits_in_buffer else 4) * hidden)
+    used = model.moe.experts_per_token
+    live = token_bytes * (2 * used * hidden + 2 * hidden)
+    if settings.engine == "ollama" and not settings.logits_in_buffer:
+        live += token_bytes * used * model.moe.intermediate_size
+    if role.uploads_expert_bytes and role.is_first and _uploads_experts(model, settings):
+        uploaded = role.uploads_expert_bytes + token_bytes * 2 * hidden
+        return masks + (max(live, uploaded) if settings.is_ik else live + role.uploads_expert_bytes)
+    return masks + live
+
+
+def _mask_bytes_per_cell(settings: LlamaSettings) -> float:
+    """The mask that lives beside a feed-forward block where logits do not outgrow it: in 16 bit for flash attention;
+    Ollama's runner keeps the 32-bit input as well."""
+    if settings.logits_in_buffer:
+        return 0.0
+    if settings.engine == "ollama":
+        return 6.0
+    return 2.0 if settings.flash else 4.0
+
+
+def _uploads_experts(model: Architecture, settings: LlamaSettings) -> bool:
+    """ik_llama.cpp uploads experts only for batches that use most of them, llama.cpp from 32 tokens on, Ollama never."""
+    if model.moe is None or settings.ubatch_tokens < 32 or settings.engine == "ollama":
+        return False
+    return not settings.is_ik or settings.ubatch_tokens * model.moe.experts_per_token > 32 * model.moe.experts

@@ -1,0 +1,102 @@
+"""How many layers, or layers of experts, must go to RAM so that the rest fits the cards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sizing.devices import is_cpu
+from sizing.memory.local.llama import Layout, lay_out
+from sizing.resolve import Resolved
+from sizing.units import GIB, MIB
+
+# What `--fit` and Ollama keep free on every card.
+_KEPT_FREE_MIB = {"llama.cpp": 1024.0, "ik_llama.cpp": 512.0, "ollama": 457.0, "lm-studio": 512.0}
+
+
+@dataclass(frozen=True, slots=True)
+class LayerFit:
+    """A placement that fits: `gpu_layers` as `-ngl` counts them; `cpu_moe_layers` None where layers move whole."""
+
+    gpu_layers: int
+    total_layers: int
+    cpu_moe_layers: int | None
+    host_bytes: float
+
+
+def kept_free_bytes(engine: str) -> float:
+    """Bytes that the engine's own fitting leaves free on every card."""
+    return _KEPT_FREE_MIB.get(engine, 512.0) * MIB
+
+
+def room(layout: Layout, index: int, keep_bytes: float) -> float:
+    """Bytes left on a device of a layout after keeping some free; an unnamed card has no limit."""
+    device = layout.devices[index]
+    if device.visible_gib is None:
+        return float("inf")
+    return (device.visible_gib - device.in_use_gib) * GIB - keep_bytes - layout.on_device[index].total
+
+
+def fits(layout: Layout, keep_bytes: float = 0.0) -> bool:
+    """Whether every device holds its share."""
+    return all(room(layout, index, keep_bytes) >= 0 for index in range(len(layout.devices)))
+
+
+def fit_layers(resolved: Resolved, keep_bytes: float | None = None) -> LayerFit | None:
+    """The placement with most layers on the cards that fits; experts move first where there are any.
+
+    None where nothing needs to move, where no card is named, or where even the smallest share does not fit.
+    """
+    cards = [device for device in resolved.devices if not is_cpu(device.accelerator)]
+    if not cards or any(device.visible_gib is None for device in cards):
+        return None
+    keep = kept_free_bytes(resolved.engine.name) if keep_bytes is None else keep_bytes
+    layers = len(resolved.architecture.layers)
+    if fits(lay_out(resolved, cards, gpu_layers=layers + 1), keep):
+        return None
+    if resolved.architecture.is_moe:
+        moved = _smallest(lambda n: lay_out(resolved, cards, gpu_layers=layers + 1, cpu_moe_layers=n), layers, keep)
+        if moved is not None:
+            count, layout = moved
+            return LayerFit(layers + 1, layers + 1, count, layout.on_host.total)
+    found = _smallest(lambda n: lay_out(resolved, cards, gpu_layers=layers + 1 - n), layers, keep)
+    if found is None:
+        return None
+    count, layout = found
+    return LayerFit(layers + 1 - count, layers + 1, None, layout.on_host.total)
+
+
+def fit_whole_layers(resolved: Resolved) -> Layout | None:
+    """Ollama's way: whole layers go to RAM until the rest fits; the layout that results."""
+    layers = len(resolved.architecture.layers)
+    keep = kept_free_bytes(resolved.engine.name)
+    found = _smallest(lambda n: lay_out(resolved, resolved.devices, gpu_layers=layers + 1 - n), layers + 1, keep)
+    return found[1] if found else None
+
+
+def rebalanced(resolved: Resolved, layout: Layout) -> Layout | None:
+    """The layout with layers dealt by what each card has left after its buffers (`-ts`); None where that does not fit."""
+    if len(layout.devices) < 2 or any(device.visible_gib is None for device in layout.devices):
+        return None
+    parts = [
+        max(0.01, room(layout, index, 0.0) + part.weights + part.kv + part.state)
+        for index, part in enumerate(layout.on_device)
+    ]
+    if layout.placement.output >= 0:
+        last = layout.placement.output
+        parts[last] = max(0.01, parts[last] - layout.file.output_on_device_bytes)
+    again = lay_out(resolved, layout.devices, split=parts)
+    return again if fits(again) else None
+
+
+def _smallest(layout_of: Callable[[int], Layout], most: int, keep: float) -> tuple[int, Layout] | None:
+    """The smallest number of moved layers that fits, by bisection: moving more never needs more."""
+    low, high, best = 1, most, None
+    while low <= high:
+        middle = (low + high) // 2
+        layout = layout_of(middle)
+        if fits(layout, keep):
+            best, high = (middle, layout), middle - 1
+        else:
+            low = middle + 1
+    return best

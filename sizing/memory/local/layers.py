@@ -1,0 +1,181 @@
+"""What each layer of a GGUF model brings: bytes of weights, elements of cache, state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sizing.architecture.types import Architecture, Layer
+from sizing.errors import UserError
+from sizing.memory.gguf import GgufFile, gguf_file
+from sizing.memory.local.settings import LlamaSettings
+from sizing.resolve import Resolved
+from sizing.units import GIB, pad_to
+
+_HOST_BUFFERS = frozenset({"CPU", "CUDA_HOST", "HOST"})
+# A repeated group that holds a repeat can take exponential time on a hostile pattern.
+_NESTED_REPEAT = re.compile(r"\([^()]*[+*}][^()]*\)[+*{]")
+_LONGEST_PATTERN = 1000
+_DEVICE_BUFFER = re.compile(r"^(?:CUDA|ROCM|VULKAN|SYCL|METAL|CANN|GPU)(\d*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class CacheShape:
+    """Cache elements of one layer and token, and its recurrent state in bytes per sequence."""
+
+    keys: int
+    values: int
+    window_tokens: int | None
+    state_bytes: float
+
+
+class _ByIdentity:
+    __slots__ = ("model",)
+
+    def __init__(self, model: Architecture) -> None:
+        self.model = model
+
+    def __hash__(self) -> int:
+        return id(self.model)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ByIdentity) and other.model is self.model
+
+
+def cache_shapes(model: Architecture, latent: str) -> tuple[CacheShape, ...]:
+    """The cache of every layer as llama.cpp stores it (`latent`: see `settings.Latent`)."""
+    return _cache_shapes(_ByIdentity(model), latent)
+
+
+@lru_cache(maxsize=512)
+def _cache_shapes(key: _ByIdentity, latent: str) -> tuple[CacheShape, ...]:
+    storing = sum(1 for layer in key.model.layers if layer.kv_elements_per_token) or 1
+    index = key.model.index_elements_per_token / storing if latent != "full" else 0
+    return tuple(_cache_shape(key.model, layer, latent, index) for layer in key.model.layers)
+
+
+def _cache_shape(model: Architecture, layer: Layer, latent: str, index: float) -> CacheShape:
+    elements = layer.kv_elements_per_token
+    state = _state_bytes(layer)
+    mla = model.mla
+    if not elements:
+        return CacheShape(0, 0, None, state)
+    if mla is None or elements != mla.latent_elements:
+        keys = round(elements * layer.head_dim / max(1, layer.head_dim + layer.v_head_dim))
+        return CacheShape(keys + round(index), elements - keys, layer.window_tokens, state)
+    if latent == "full":
+        keys = layer.heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim)
+        return CacheShape(keys, layer.heads * mla.v_head_dim, None, state)
+    values = mla.kv_lora_rank if latent == "latent+values" else 0
+    return CacheShape(mla.latent_elements + round(index), values, None, state)
+
+
+def _state_bytes(layer: Layer) -> float:
+    """State in f32; of the convolution only the inputs before the current one: 3 of 4 (Qwen3.6-27B: 149.62 MiB in all)."""
+    shape = layer.linear
+    if shape is None:
+        return 0.0
+    kernel = max(2, shape.conv_kernel or 4)
+    return 4.0 * (shape.state_elements + shape.conv_elements * (kernel - 1) / kernel)
+
+
+def window_cells(settings: LlamaSettings, window_tokens: int) -> int:
+    """Cells of a sliding layer: gpt-oss 128 + 512 = 640, Gemma 4 with 4 slots and ubatch 2048: 4 x 1024 + 2048 = 6144."""
+    if settings.window_full:
+        return settings.cells
+    if settings.window_per_slot:
+        per_slot = min(settings.cells // settings.slots, window_tokens + settings.ubatch_tokens)
+        return settings.slots * pad_to(per_slot, settings.window_padding)
+    wanted = window_tokens * settings.slots + settings.ubatch_tokens
+    return pad_to(min(settings.cells, wanted), settings.window_padding)
+
+
+@dataclass(frozen=True, slots=True)
+class LayerWeights:
+    """Bytes of one layer: what stays with the layer, and what overrides send to RAM or pin to a device."""
+
+    on_layer_bytes: float
+    on_host_bytes: float
+    pinned: tuple[tuple[int, float], ...] = ()
+
+
+def file_of(resolved: Resolved) -> GgufFile:
+    """The model's file in the resolved format."""
+    spec = resolved.spec
+    size = spec.engine.file_size_gib * GIB if spec.engine.file_size_gib else None
+    params = spec.model.params_b * 1e9 if spec.model and spec.model.params_b and spec.model.id else None
+    return gguf_file(resolved.architecture, resolved.weights, resolved.engine.name, size, params)
+
+
+def layer_weights(file: GgufFile, cpu_moe_layers: int, overrides: Sequence[str]) -> tuple[LayerWeights, ...]:
+    """Every layer's bytes after `--n-cpu-moe` and `-ot`.
+
+    Raises:
+        UserError: an override is no "pattern=buffer" or its pattern no regular expression.
+    """
+    return _layer_weights(_FileIdentity(file), cpu_moe_layers, tuple(overrides))
+
+
+class _FileIdentity:
+    __slots__ = ("file",)
+
+    def __init__(self, file: GgufFile) -> None:
+        self.file = file
+
+    def __hash__(self) -> int:
+        return id(self.file)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _FileIdentity) and other.file is self.file
+
+
+@lru_cache(maxsize=256)
+def _layer_weights(key: _FileIdentity, cpu_moe_layers: int, overrides: tuple[str, ...]) -> tuple[LayerWeights, ...]:
+    rules = [_rule(text) for text in overrides]
+    rows = []
+    for index, tensors in enumerate(key.file.layers):
+        stays = host = 0.0
+        pinned: dict[int, float] = {}
+        for tensor in tensors:
+            target = next((where for pattern, where in rules if pattern.search(tensor.name)), None)
+            if target is None and tensor.is_expert and index < cpu_moe_layers:
+                target = -1
+            if target is None:
+                stays += tensor.size_bytes
+            elif target < 0:
+                host += tensor.size_bytes
+            else:
+                pinned[target] = pinned.get(target, 0.0) + tensor.size_bytes
+        rows.append(LayerWeights(stays, host, tuple(pinned.items())))
+    return tuple(rows)
+
+
+def override_texts(asked: str | list[str] | None) -> tuple[str, ...]:
+    """The single overrides of `-ot`: a list, or one text with commas between them."""
+    texts = [asked] if isinstance(asked, str) else (asked or [])
+    return tuple(part.strip() for text in texts for part in _split(text) if part.strip())
+
+
+def _split(text: str) -> list[str]:
+    """Commas separate overrides only after a buffer name: "blk\\.[0-9]{1,2}=CPU,exps=CPU" holds two."""
+    return re.split(r"(?<=[A-Za-z0-9]),(?=[^=]*=)", text) if text.count("=") > 1 else [text]
+
+
+def _rule(text: str) -> tuple[re.Pattern[str], int]:
+    pattern, separator, buffer = text.rpartition("=")
+    name = buffer.strip().upper()
+    device = _DEVICE_BUFFER.match(name)
+    if not separator or not (device or name in _HOST_BUFFERS):
+        raise UserError(
+            "engine.tensor_overrides", text, f'{text!r} is no override; write "pattern=CPU", such as "exps=CPU"'
+        )
+    if len(pattern) > _LONGEST_PATTERN or _NESTED_REPEAT.search(pattern):
+        raise UserError(
+            "engine.tensor_overrides", text[:80], "repeats inside repeats and very long patterns are not taken"
+        )
+    try:
+        return re.compile(pattern), int(device.group(1) or 0) if device else -1
+    except re.error as fault:
+        raise UserError("engine.tensor_overrides", text, f"{pattern!r} is no regular expression: {fault}") from None

@@ -1,0 +1,180 @@
+"""llama.cpp and the tools built on it: where every byte of weights, cache, state and buffers lies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sizing.devices import Device, is_cpu
+from sizing.memory.gguf import GgufFile
+from sizing.memory.local.compute import Role, compute_bytes, host_buffer_bytes
+from sizing.memory.local.layers import (
+    CacheShape,
+    LayerWeights,
+    cache_shapes,
+    file_of,
+    layer_weights,
+    override_texts,
+    window_cells,
+)
+from sizing.memory.local.overhead import context_bytes
+from sizing.memory.local.placement import HOST, Placement, computing, place
+from sizing.memory.local.settings import LlamaSettings, llama_settings
+from sizing.resolve import Resolved
+
+
+@dataclass(frozen=True, slots=True)
+class Bytes:
+    """What one place (a device, or RAM) holds."""
+
+    weights: float = 0.0
+    kv: float = 0.0
+    state: float = 0.0
+    compute: float = 0.0
+    overhead: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """Their sum."""
+        return self.weights + self.kv + self.state + self.compute + self.overhead
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One deployment of a GGUF model: `devices[i]` holds `on_device[i]`, RAM holds `on_host`."""
+
+    resolved: Resolved
+    settings: LlamaSettings
+    file: GgufFile
+    caches: tuple[CacheShape, ...]
+    weights: tuple[LayerWeights, ...]
+    devices: tuple[Device, ...]
+    placement: Placement
+    on_device: tuple[Bytes, ...]
+    on_host: Bytes
+
+    @property
+    def is_cpu_only(self) -> bool:
+        """Whether processors compute; their RAM is then the device."""
+        return all(is_cpu(device.accelerator) for device in self.devices)
+
+    def kv_bytes(self, layer: int) -> float:
+        """Cache of one layer over all slots."""
+        return cache_bytes(self.resolved, self.settings, self.caches[layer])
+
+    @property
+    def state_per_sequence(self) -> float:
+        """Recurrent state of one sequence with the snapshots that drafting keeps."""
+        return sum(cache.state_bytes for cache in self.caches) * (1 + self.settings.drafts)
+
+
+def cache_bytes(resolved: Resolved, settings: LlamaSettings, cache: CacheShape) -> float:
+    """Cache of one layer over all slots, keys and values each in their own format."""
+    if not cache.keys and not cache.values:
+        return 0.0
+    cells = settings.cells if cache.window_tokens is None else window_cells(settings, cache.window_tokens)
+    return cells * (cache.keys * resolved.kv_k.bytes_per_element + cache.values * resolved.kv_v.bytes_per_element)
+
+
+def lay_out(
+    resolved: Resolved,
+    devices: Sequence[Device],
+    *,
+    gpu_layers: int | None = None,
+    cpu_moe_layers: int | None = None,
+    split: Sequence[float] | None = None,
+) -> Layout:
+    """The layout on these devices; `gpu_layers` and `cpu_moe_layers` override what the spec says.
+
+    `split` gives each card's part of the layers (`-ts`); without it cards take layers in proportion to their memory.
+    """
+    settings, asked = llama_settings(resolved), resolved.spec.engine
+    file = file_of(resolved)
+    caches = cache_shapes(resolved.architecture, settings.latent)
+    moe_layers = asked.cpu_moe_layers if cpu_moe_layers is None else cpu_moe_layers
+    weights = layer_weights(file, moe_layers or 0, override_texts(asked.tensor_overrides))
+    cards = computing(devices)
+    wanted = asked.gpu_layers if gpu_layers is None else gpu_layers
+    on_cpu = all(is_cpu(device.accelerator) for device in cards)
+    parts = split or [(device.visible_gib or 1.0) for device in cards]
+    placement = place(len(caches), None if on_cpu else wanted, parts, output_first=settings.output_counts_first)
+    places = _places(resolved, settings, file, caches, weights, cards, placement)
+    return Layout(resolved, settings, file, caches, weights, cards, placement, places[:-1], places[-1])
+
+
+def _places(
+    resolved: Resolved,
+    settings: LlamaSettings,
+    file: GgufFile,
+    caches: Sequence[CacheShape],
+    weights: Sequence[LayerWeights],
+    cards: Sequence[Device],
+    placement: Placement,
+) -> tuple[Bytes, ...]:
+    count = len(cards)
+    kv, state, bytes_ = [0.0] * (count + 1), [0.0] * (count + 1), [0.0] * (count + 1)
+    sequences = settings.slots * (1 + settings.drafts)
+    per_window: dict[CacheShape, float] = {}
+    for owner, cache, layer in zip(placement.owner, caches, weights, strict=True):
+        if cache not in per_window:
+            per_window[cache] = cache_bytes(resolved, settings, cache)
+        kv[owner] += per_window[cache]
+        state[owner] += cache.state_bytes * sequences
+        bytes_[owner] += layer.on_layer_bytes
+        bytes_[HOST] += layer.on_host_bytes
+        for target, size in layer.pinned:
+            bytes_[min(target, count - 1)] += size
+    cpu_only = all(is_cpu(card.accelerator) for card in cards)
+    _place_outside(file, placement, bytes_, 0 if cpu_only else HOST)
+    if settings.drafts and caches:
+        kv[placement.output] += max(per_window.values(), default=0.0)
+    compute = _compute(resolved, settings, file, caches, weights, placement, cards)
+    overhead = [context_bytes(settings.backend, card) for card in cards] + [0.0]
+    return tuple(Bytes(*row) for row in zip(bytes_, kv, state, compute, overhead, strict=True))
+
+
+def _place_outside(file: GgufFile, placement: Placement, sums: list[float], lookup: int) -> None:
+    """Embeddings are looked up in RAM; a tied output needs a copy of its own where it is computed on a card."""
+    sums[lookup] += file.token_embedding_bytes + file.per_layer_embedding_bytes
+    sums[placement.output] += file.other_bytes
+    if not file.tied or placement.output != lookup:
+        sums[placement.output] += file.output_on_device_bytes
+
+
+def _compute(
+    resolved: Resolved,
+    settings: LlamaSettings,
+    file: GgufFile,
+    caches: Sequence[CacheShape],
+    weights: Sequence[LayerWeights],
+    placement: Placement,
+    cards: Sequence[Device],
+) -> list[float]:
+    model, masks = resolved.architecture, mask_cells(settings, caches)
+    experts_in_ram = any(
+        layer.on_host_bytes or (owner == HOST and layer.on_layer_bytes)
+        for owner, layer in zip(placement.owner, weights, strict=True)
+    )
+    pipelined = len(cards) > 1 and placement.all_on_devices and not experts_in_ram and settings.engine != "ollama"
+    uploads_output = placement.output == HOST and settings.engine != "ollama"
+    rows = []
+    for index in range(len(cards)):
+        role = Role(
+            has_layers=index in placement.owner,
+            has_output=placement.output == index,
+            is_first=index == 0,
+            uploads_output_bytes=file.output_on_device_bytes if uploads_output and index == 0 else 0.0,
+            uploads_expert_bytes=file.largest_expert_bytes if experts_in_ram else 0.0,
+            pipelined=pipelined,
+        )
+        rows.append(compute_bytes(model, settings, role, masks))
+    cpu_only = all(is_cpu(card.accelerator) for card in cards)
+    rows.append(0.0 if cpu_only else host_buffer_bytes(model, settings, masks))
+    return rows
+
+
+def mask_cells(settings: LlamaSettings, caches: Sequence[CacheShape]) -> int:
+    """Cells of the attention masks: one for full layers, one for windowed layers that keep fewer."""
+    windows = {cache.window_tokens for cache in caches if cache.window_tokens is not None and cache.keys}
+    trimmed = max((window_cells(settings, window) for window in windows), default=0)
+    return settings.cells + (trimmed if trimmed < settings.cells else 0)
