@@ -10,7 +10,7 @@ _AT_ONCE = (
     r"(?:at once|at the same (?:time|moment)|at a time|at one time|gleichzeitig\w*|parallel\w*|simultan\w*|concurrent\w*|zeitgleich|in parallel|auf einmal|in flight|zur selben zeit|"
     r"zur gleichen zeit|hitting|simultaneous\w*|to be served together|side by side|nebeneinander|together)"
 )
-_AFTER = r"[\s,()\-]{0,3}(?:[\w']+\s){0,4}?" + _AT_ONCE
+_AFTER = r"[\s()\-]{0,3}(?:(?!und\b|and\b|or\b|oder\b|with\b|mit\b|bei\b|for\b|fuer\b|auf\b|on\b)[a-z']+\s){0,4}?" + _AT_ONCE
 _SETTING = (
     r"(?<![a-z])(?:concurrency|parallelitaet|(?:ollama_)?num[-_ ]?parallel|max[-_ ]?num[-_ ]?seqs|max[-_ ]?running[-_ ]?(?:requests|seqs)|max[-_ ]?concurren\w*|max[-_ ]?batch(?:[-_ ]size)?|"
     r"max[-_ ]?seqs|-np|--parallel|parallel(?:e|en)?(?: (?:anfragen|requests|sessions|nutzer))?|gleichzeitig\w*(?: (?:nutzer|anfragen))?|concurrent(?:ly)?(?: (?:users|requests|sessions))?|simultan\w*|"

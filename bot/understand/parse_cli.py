@@ -6,7 +6,7 @@ from typing import Any, TextIO
 
 from bot.understand.read import read, read_thread
 from bot.understand.request import Request
-from bot.understand.specs import specs
+from bot.understand.specs import specs_of
 from sizing.errors import UserError
 
 LONGEST_MESSAGE = 40_000
@@ -63,4 +63,4 @@ def _message(field: str, value: object) -> str:
 
 
 def _as_answer(request: Request) -> dict[str, Any]:
-    return request.answer(specs(request))
+    return request.answer(specs_of(request))

@@ -10,7 +10,7 @@ _TASKS = {"transcription": "transcription", "image": "image", "video": "video", 
 _LARGEST = {"context_tokens": 1e9, "input_tokens": 1e9, "output_tokens": 1e9, "concurrency": 1e7, "users": 1e7}
 
 
-def specs(request: Request) -> list[dict[str, Any]]:
+def specs_of(request: Request) -> list[dict[str, Any]]:
     """The specs a Request leads to; empty where nothing is asked that can be sized. Impossible values are left out."""
     if not request.in_scope:
         return []
