@@ -138,6 +138,8 @@ def _known(ident: str | None, stated_gb: float | None, name: str, entry: Hardwar
 
 
 def _unnamed(entry: HardwareRef, group: int) -> Device:
+    if entry.memory_gb is None and entry.engine_visible_gib is None:
+        raise UserError("hardware.accelerator", None, "which accelerator is it? Name the card, or give memory_gb")
     seen = entry.engine_visible_gib or (entry.memory_gb * _VISIBLE_GDDR if entry.memory_gb else None)
     return Device(
         0, group, "unknown", None, entry.memory_gb, seen, entry.engine_visible_gib is not None, entry.in_use_gib or 0.0

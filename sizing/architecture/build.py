@@ -7,6 +7,7 @@ from typing import Any
 
 from sizing.architecture.parameters import (
     attention_params,
+    compressed_mla_params,
     expert_params,
     kv_projection_params,
     linear_params,
@@ -26,6 +27,9 @@ from sizing.architecture.types import (
 )
 
 Entry = Mapping[str, Any]
+
+# What the shapes leave unexplained in these models are n-gram tables, looked up by token like per-layer embeddings.
+_TABLE_MODELS = frozenset({"qwen4_exp"})
 
 # Block patterns of hybrids as their configs write them: Mamba, attention, MLP, experts.
 _SIGNS: dict[str, LayerKind] = {"M": "linear", "*": "full", "-": "none", "E": "none"}
@@ -150,8 +154,10 @@ def _mixer_params(
         params["linear_mixer"] = linear_params(hidden, attention["linear"])
     if kind in ("none", "linear") or not hidden:
         return params
-    if attention.get("kv_lora_rank"):
-        parts = mla_params(hidden, heads, attention)
+    if attention.get("kv_lora_rank") or attention.get("o_lora_rank"):
+        layers = entry.get("num_hidden_layers") or 1
+        compressed = attention.get("o_lora_rank")
+        parts = compressed_mla_params(hidden, heads, head_dim, attention, layers) if compressed else mla_params(hidden, heads, attention)
         params |= {"mla_down": parts["mla_down"], "attention": parts["attention"], "indexer": parts["indexer"]}
         return params
     params["attention"] = attention_params(entry.get("architecture") or "", hidden, heads, head_dim, v_head_dim)
@@ -267,6 +273,8 @@ def _with_residual(
         return layers, {**outside, "other": max(0, rest)}
     if -0.002 * inside <= rest <= 0.02 * inside:
         return layers, {**outside, "other": rest}
+    if entry.get("architecture") in _TABLE_MODELS and rest > 0:
+        return layers, {**outside, "per_layer_embedding": rest}
     scale = (inside + rest) / inside
     if scale <= 0:
         return layers, outside

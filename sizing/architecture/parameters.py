@@ -50,6 +50,20 @@ def mla_params(hidden: int, heads: int, a: Mapping[str, Any]) -> dict[str, int]:
     return {"mla_down": down, "attention": up, "indexer": index}
 
 
+def compressed_mla_params(hidden: int, heads: int, head_dim: int, a: Mapping[str, Any], layers: int) -> dict[str, int]:
+    """DeepSeek V4: low-rank queries, one latent for all heads, a grouped low-rank output, and compressors of keys (two streams,
+    doubled where windows overlap). 23.4B outside the experts of V4-Pro by this formula, 23.6B by the published total."""
+    q_rank, o_rank, groups = a["q_lora_rank"], a["o_lora_rank"], a["o_groups"]
+    kinds = a.get("compressed") or ()
+    streams = sum((4 if kind["ratio"] <= 4 else 2) * kind["layers"] for kind in kinds)
+    indexed = sum(kind["layers"] for kind in kinds if kind.get("index_elements"))
+    down = hidden * (q_rank + head_dim) + hidden * head_dim * streams // max(1, layers)
+    up = q_rank * heads * head_dim + heads * head_dim * o_rank + groups * o_rank * hidden
+    index_dim, index_heads = a.get("index_head_dim") or 0, a.get("index_n_heads") or 0
+    index = q_rank * index_heads * index_dim + hidden * (index_heads + 4 * index_dim)
+    return {"mla_down": down, "attention": up, "indexer": index * indexed // max(1, layers)}
+
+
 def linear_params(hidden: int, shape: Mapping[str, Any]) -> int:
     """The mixer of one linear-attention, Mamba or short-convolution layer."""
     mixers = {

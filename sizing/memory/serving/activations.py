@@ -37,17 +37,18 @@ def activations_of(resolved: Resolved, layout: Layout, settings: Settings) -> Ac
     hidden = step * model.hidden_size * _hyper_connections(model) * _BYTES
     copies = c.HIDDEN_COPIES_AT_SAMPLER if settings.v1 else c.HIDDEN_COPIES_AT_SAMPLER_V0
     sampler = settings.sequences * model.vocab_size * sampler_bytes(settings) + copies * hidden
+    layer = _layer(model, layout, step) + c.HIDDEN_COPIES * hidden
     return Activations(
         sampler_bytes=sampler,
-        layer_bytes=_layer(model, layout, step) + c.HIDDEN_COPIES * hidden,
-        workspace_bytes=_experts(resolved, layout, step),
-        vision_bytes=_vision(model, settings) + sampler if settings.images else 0.0,
+        layer_bytes=layer,
+        workspace_bytes=_experts(resolved, layout, step) + _encoder(model, settings),
+        vision_bytes=_vision(model, settings) + (sampler if settings.v1 else layer) if settings.images else 0.0,
     )
 
 
 def sampler_bytes(settings: Settings) -> float:
-    """Bytes per sequence and vocabulary entry: V0 and releases between 0.11.1 and 0.17 sort the whole vocabulary."""
-    if not settings.v1 or (0, 11, 1) <= settings.release < (0, 18, 0):
+    """Bytes per sequence and vocabulary entry: V0 and V1 before 0.15 sort the whole vocabulary."""
+    if not settings.v1 or settings.release < c.SORTING_UNTIL:
         return c.SAMPLER_BYTES_SORTING
     return c.SAMPLER_BYTES
 
@@ -77,6 +78,20 @@ def _experts(resolved: Resolved, layout: Layout, step: int) -> float:
 
 
 def _vision(model: Architecture, settings: Settings) -> float:
-    if model.name in c.DYNAMIC_RESOLUTION:
-        return c.VISION_PROFILE_DYNAMIC_GIB * GIB
-    return c.VISION_PROFILE_GIB * GIB
+    if not settings.v1:
+        return c.VISION_PROFILE_V0_GIB * GIB
+    family = model.family.lower()
+    least = next((size for name, size in c.VISION_PROFILE_BY_FAMILY_GIB if family.startswith(name)), c.VISION_PROFILE_GIB)
+    if family.startswith("gemma 4"):
+        least = max(least, settings.step_tokens * c.VISION_GIB_PER_STEP_TOKEN_GEMMA4)
+    return least * GIB
+
+
+def _encoder(model: Architecture, settings: Settings) -> float:
+    """Encoder-decoder models of V0: every sequence of the profile brings an encoder input of full length."""
+    if settings.v1 or not any(layer.kind == "cross" for layer in model.layers) and model.attention_type != "cross":
+        return 0.0
+    attention = model.raw.get("attention")
+    positions = attention.get("encoder_positions") if isinstance(attention, dict) else None
+    tokens = settings.sequences * int(positions or c.ENCODER_POSITIONS_IMAGE)
+    return c.ENCODER_COPIES * tokens * model.hidden_size * _BYTES

@@ -19,13 +19,16 @@ BATCHED_TOKENS_LARGE: Final = 8192
 BATCHED_TOKENS_SMALL: Final = 2048
 SEQUENCES_LARGE: Final = 1024
 SEQUENCES_SMALL: Final = 256
+SEQUENCES_FIRST_V1: Final = 1024  # V1 of 0.8 used 1,024 on every device
 CHUNKED_FROM_TOKENS_V0: Final = 32768
+CHUNKED_FROM_RELEASE: Final = (0, 5, 4)  # before, a step had to hold the longest prompt whole
 
 # Bytes per (sequence x vocabulary entry) of the profiled sampler: logits in fp32 and 16 bit, probabilities, sorted copies.
-# 14 with the FlashInfer or Triton sampler (37 cases of 0.19 on H100: 1.89 GiB for 1024 x 128,256; residual 2 %),
-# 39 with the sorting sampler of V0 and of 0.11.1 to 0.17 (11 cases: 1.26 GiB for 256 x 128,256; residual 4 %).
+# 14 with the sampler of 0.15 and later (37 cases of 0.19 on H100: 1.89 GiB for 1024 x 128,256; residual 2 %),
+# 39 with the sorting sampler of V0 and of V1 before (11 cases: 1.26 GiB for 256 x 128,256; residual 4 %).
 SAMPLER_BYTES: Final = 14.0
 SAMPLER_BYTES_SORTING: Final = 38.8
+SORTING_UNTIL: Final = (0, 15, 0)
 
 # Bytes of one step's activations: fused gate-up and its product (3 x width), residual, hidden, query-key-value and output
 # (4 x hidden), in 16 bit. 32,768 tokens of Qwen2.5-1.5B: 2.015 GiB of 2.02 measured.
@@ -38,10 +41,19 @@ HIDDEN_COPIES_AT_SAMPLER_V0: Final = 1.0
 FLOOR_GIB: Final = 0.04
 # Latent attention expands its cache for prefill in chunks of 65,536 tokens.
 MLA_PREFILL_TOKENS: Final = 65536
-# Vision towers are profiled with the largest images and videos a model allows, one encoder pass of that many patches.
-VISION_PROFILE_GIB: Final = 0.3
-VISION_PROFILE_DYNAMIC_GIB: Final = 2.0
-DYNAMIC_RESOLUTION: Final = frozenset({"qwen2_vl", "qwen2_5_vl", "qwen2_5_omni", "qwen3_vl", "qwen3_vl_moe"})
+# Towers are profiled with the largest images and videos a model allows: little where images have a fixed size, gigabytes where
+# resolution and video length are open (by family; the first that the family's name starts with counts).
+VISION_PROFILE_GIB: Final = 0.05
+VISION_PROFILE_BY_FAMILY_GIB: Final = (
+    ("gemma 3", 0.25), ("gemma 4", 0.3), ("qwen2.5-omni", 1.1), ("qwen3-omni", 3.5), ("qwen2.5-vl", 3.5), ("qwen2-vl", 3.5),
+    ("qwen3-vl", 0.8), ("qwen3.5", 0.8), ("qwen3.6", 0.8), ("qwen3.8", 0.8), ("lingshu", 4.0),
+)  # fmt: skip
+VISION_PROFILE_V0_GIB: Final = 1.3
+# Gemma 4 profiles as many encoder tokens as a step has: 2.4 GiB at 16,384 (1 case).
+VISION_GIB_PER_STEP_TOKEN_GEMMA4: Final = 2.4 / 16384
+# Encoder-decoder models profile every sequence with a full encoder input, 3.2 copies of its hidden states (2 cases).
+ENCODER_COPIES: Final = 3.2
+ENCODER_POSITIONS_IMAGE: Final = 6404  # four tiles of 1,601 patches (Llama 3.2 Vision)
 
 # --- vLLM: outside torch ------------------------------------------------------------------------------------------------------
 # Context and libraries on one card, and what communication adds: NCCL and custom all-reduce, symmetric memory over NVLink from 0.14.
@@ -50,7 +62,12 @@ NON_TORCH_FROM_014_GIB: Final = 0.25
 NON_TORCH_PARALLEL_GIB: Final = 0.55
 NON_TORCH_NVLINK_FROM_014_GIB: Final = 2.1
 NON_TORCH_PCIE_FROM_014_GIB: Final = 0.8
-NON_TORCH_UNIFIED_GIB: Final = 3.0
+NON_TORCH_UNIFIED_GIB: Final = 1.0
+NON_TORCH_UNIFIED_PARALLEL_GIB: Final = 5.7  # 3 cases of two GB10 machines over their network cards
+NON_TORCH_INTEL_GIB: Final = 3.3  # 3 cases of one source
+# Radeon cards lost this much to the Triton attention of ROCm builds before 0.12 (6 cases of 2 sources).
+RADEON_EARLY_GIB: Final = 2.3
+RADEON_EARLY_UNTIL: Final = (0, 12, 0)
 # Context and communication buffers that lie outside the budget whatever it is.
 OUTSIDE_CONTEXT_GIB: Final = 0.5
 
@@ -59,6 +76,7 @@ GRAPHS_INSIDE_FROM: Final = (0, 21, 0)
 GRAPH_GIB_PER_LAYER_AND_SIZE: Final = 0.0005
 GRAPH_GIB_PER_LAYER_AND_SIZE_ROCM: Final = 0.0018
 GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE: Final = 0.0004
+GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE_EXPERTS: Final = 0.0010
 GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE_ROCM: Final = 0.0024
 GRAPH_FLOOR_GIB: Final = 0.03
 

@@ -28,14 +28,29 @@ class Graphs:
 
 def non_torch_bytes(resolved: Resolved, device: Device, layout: Layout, settings: Settings) -> float:
     """Driver context, libraries and communication buffers that count against the budget."""
+    alone = layout.tensor * layout.pipeline == 1
     if is_unified(device.accelerator):
-        return c.NON_TORCH_UNIFIED_GIB * GIB
+        return (c.NON_TORCH_UNIFIED_GIB if alone else c.NON_TORCH_UNIFIED_PARALLEL_GIB) * GIB
+    if device.accelerator is not None and device.accelerator.vendor == "intel" and device.accelerator.kind != "datacenter":
+        return c.NON_TORCH_INTEL_GIB * GIB
     late = settings.release >= (0, 14, 0)
-    if layout.tensor * layout.pipeline == 1:
-        return (c.NON_TORCH_FROM_014_GIB if late else c.NON_TORCH_GIB) * GIB
+    return _usual_gib(device, alone, late) * GIB + _radeon_bytes(resolved, device, settings)
+
+
+def _usual_gib(device: Device, alone: bool, late: bool) -> float:
+    if alone:
+        return c.NON_TORCH_FROM_014_GIB if late else c.NON_TORCH_GIB
     if not late:
-        return c.NON_TORCH_PARALLEL_GIB * GIB
-    return (c.NON_TORCH_NVLINK_FROM_014_GIB if _fabric(device) else c.NON_TORCH_PCIE_FROM_014_GIB) * GIB
+        return c.NON_TORCH_PARALLEL_GIB
+    return c.NON_TORCH_NVLINK_FROM_014_GIB if _fabric(device) else c.NON_TORCH_PCIE_FROM_014_GIB
+
+
+def _radeon_bytes(resolved: Resolved, device: Device, settings: Settings) -> float:
+    accelerator = device.accelerator
+    if accelerator is None or accelerator.vendor != "amd" or settings.release >= c.RADEON_EARLY_UNTIL or not settings.v1:
+        return 0.0
+    windowed = any(layer.window_tokens for layer in resolved.architecture.layers) and resolved.architecture.modality != "text"
+    return 0.0 if windowed or accelerator.memory_type.startswith("HBM") else c.RADEON_EARLY_GIB * GIB
 
 
 def _fabric(device: Device) -> bool:
@@ -58,8 +73,15 @@ def graphs_of(resolved: Resolved, device: Device, settings: Settings) -> Graphs:
     taken = (c.GRAPH_FLOOR_GIB + layers * sizes * per_size) * GIB
     if settings.release < c.GRAPHS_INSIDE_FROM:
         return Graphs(taken, 0.0, sizes)
-    per_size = c.GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE_ROCM if rocm else c.GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE
-    return Graphs(taken, (c.GRAPH_FLOOR_GIB + layers * sizes * per_size) * GIB, sizes)
+    return Graphs(taken, (c.GRAPH_FLOOR_GIB + layers * sizes * _estimate_gib(resolved, rocm)) * GIB, sizes)
+
+
+def _estimate_gib(resolved: Resolved, rocm: bool) -> float:
+    """What vLLM reckons per layer and captured size before it captures; smaller shards, smaller graphs."""
+    if rocm:
+        return c.GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE_ROCM
+    dense, experts = c.GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE, c.GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE_EXPERTS
+    return experts if resolved.architecture.is_moe else dense / max(1, resolved.tensor)
 
 
 def capture_sizes(sequences: int) -> int:

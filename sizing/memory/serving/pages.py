@@ -171,10 +171,11 @@ def _grouped(model: Architecture, full: list[Layer], windowed: list[Layer], stat
     counts = {"full": len(full) + (rules.draft_layers if full else 0), "window": len(windowed), "state": len(states)}
     size = _group_size([count for count in counts.values() if count])
     groups = {name: ceil_div(count, size) if count else 0 for name, count in counts.items()}
-    parts = [Part("full", groups["full"], block)] if full else []
+    parts = []
+    if full:
+        parts.append(Part("full", groups["full"], _tokens_of_page(page, block, token_full)))
     if windowed:
-        # a kind with smaller tokens takes more of them to a page
-        tokens = block * max(1, int(page // (block * token_window)))
+        tokens = _tokens_of_page(page, block, token_window)
         kind: PartKind = "chunked" if windowed[0].kind == "chunked" else "sliding"
         parts.append(Part(kind, groups["window"], tokens, windowed[0].window_tokens or 0))
     if states:
@@ -188,6 +189,11 @@ def _grouped(model: Architecture, full: list[Layer], windowed: list[Layer], stat
         context_ranks=rules.context_ranks,
         padded_layers=sum(groups[name] * size - count for name, count in counts.items()),
     )
+
+
+def _tokens_of_page(page: float, block: int, token: float) -> int:
+    """A kind with smaller tokens takes more of them to a page: 32 in Gemma 4's global layers where 16 fill a page of a sliding one."""
+    return block * max(1, int(page // (block * token)))
 
 
 def _group_size(counts: list[int]) -> int:

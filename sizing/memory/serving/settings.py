@@ -81,6 +81,8 @@ def is_v1(resolved: Resolved, release: tuple[int, int, int]) -> bool:
         return resolved.spec.engine.mode == "v1"
     if release >= (0, 11, 0):
         return True
+    if not resolved.engine.version and (resolved.engine.as_of or "")[:7] == "2025-03":
+        return False  # 0.8 came out at the end of that month
     if release < (0, 8, 0) or resolved.architecture.attention_type == "cross":
         return False
     first = resolved.devices[0].accelerator if resolved.devices else None
@@ -104,7 +106,11 @@ def default_utilization(resolved: Resolved, release: tuple[int, int, int]) -> fl
 
 
 def _sequences(resolved: Resolved, large: bool, v1: bool) -> int:
-    return c.SEQUENCES_LARGE if large and v1 and resolved.engine.name == "vllm" else c.SEQUENCES_SMALL
+    if resolved.engine.name != "vllm" or not v1:
+        return c.SEQUENCES_SMALL
+    if (0, 8, 0) <= release_of(resolved) < (0, 9, 0):
+        return c.SEQUENCES_FIRST_V1
+    return c.SEQUENCES_LARGE if large else c.SEQUENCES_SMALL
 
 
 def _step_tokens(resolved: Resolved, large: bool, v1: bool) -> int:
@@ -113,6 +119,7 @@ def _step_tokens(resolved: Resolved, large: bool, v1: bool) -> int:
     if v1:
         return c.BATCHED_TOKENS_LARGE if large else c.BATCHED_TOKENS_SMALL
     chunked = resolved.context_tokens > c.CHUNKED_FROM_TOKENS_V0 and resolved.architecture.modality == "text"
+    chunked = chunked and release_of(resolved) >= c.CHUNKED_FROM_RELEASE
     return c.BATCHED_TOKENS_SMALL if chunked else max(resolved.context_tokens, c.BATCHED_TOKENS_SMALL)
 
 

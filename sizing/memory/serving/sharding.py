@@ -16,18 +16,23 @@ _REPLICATED: frozenset[TensorClass] = frozenset({"mla_down", "indexer", "router"
 _VOCABULARY_PAD = 64  # vLLM pads the vocabulary to a multiple of 64 before splitting it
 _LARGE_BYTES = 10 * MIB
 _SEGMENT_BYTES = 2 * MIB
+_ROTARY_WIDTH = 128
 _EXPERT_PAD = 256  # mxfp4 kernels want expert widths in multiples of 256 per rank, the hidden size in multiples of 128
 _HIDDEN_PAD = 128
 
 
+_HOST_TABLES = frozenset({"qwen4_exp"})  # servers keep n-gram tables in host memory (Qwen3.8-Flash-Next: 74.75 GiB on the card)
+
+
 @dataclass(frozen=True, slots=True)
 class RankWeights:
-    """Bytes on one rank: `sharded` is this rank's part of what is split, `replicated` what it repeats, `rounding` what the
-    allocator adds."""
+    """Bytes on one rank: `sharded` is this rank's part of what is split, `replicated` what it repeats (rotary tables included),
+    `rounding` what the allocator adds, `host` what stays in RAM."""
 
     sharded_bytes: float
     replicated_bytes: float
     rounding_bytes: float
+    host_bytes: float = 0.0
 
     @property
     def total_bytes(self) -> float:
@@ -75,9 +80,21 @@ def _stage(key: _Key, layers: tuple[Layer, ...], *, first: bool, last: bool) -> 
                 sharded += size / degree
             else:
                 replicated += size
+    host = 0.0
     for name, size in _outside(key, first, last).items():
-        sharded += size / _outside_degree(key.layout)
-    return RankWeights(sharded, replicated, _rounding(key, layers, first, last))
+        if name == "per_layer_embedding" and key.model.name in _HOST_TABLES:
+            host += size / _outside_degree(key.layout)
+        else:
+            sharded += size / _outside_degree(key.layout)
+    return RankWeights(sharded, replicated + _rotary_bytes(key.model), _rounding(key, layers, first, last), host)
+
+
+def _rotary_bytes(model: Architecture) -> float:
+    """The table of sines and cosines for every position in 16 bit: 32 MiB for 131,072 positions, 2.5 GiB for Scout's 10M."""
+    if not model.max_position_tokens or not model.heads:
+        return 0.0
+    width = model.mla.qk_rope_head_dim if model.mla is not None else min(model.head_dim, _ROTARY_WIDTH)
+    return 2.0 * model.max_position_tokens * (width if not model.linear_layers else width / 2)
 
 
 def _degree(key: _Key, layer: Layer, name: TensorClass) -> int:
