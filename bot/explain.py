@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bot.answer import Citation, Lang, Paragraph
+from bot.prose import best_section, blocks
 from bot.reply.wording import Wording
 from bot.sized import Sized, device_counts
 from sizing.estimate import DerivationStep, Reason
@@ -23,6 +24,8 @@ _MEMORY_CODES: Final = (
 )  # fmt: skip
 _SPEED_CODES: Final = ("decode_bandwidth_bound", "prefill_compute_bound")
 _MOST_SENTENCES = 3
+_MOST_PUBLISHERS = 2
+_NO_PUBLISHER: Final = frozenset({"", "Sizewise", "not stated"})
 DEEPEST = 3
 
 
@@ -36,30 +39,57 @@ class Sources:
     citations: list[Citation] = field(default_factory=list)
     passages: list[str] = field(default_factory=list)
 
-    def topic(self, topic: str) -> str:
-        """` [n]` for the best passage on a topic, empty where there is none."""
+    def topic(self, topic: str, sentence: str) -> str:
+        """` [n]` for the section of a topic's note that is nearest to a sentence, empty where there is no note."""
         found = self.library.passages(topic, self.lang) if self.library is not None else ()
-        return f" [{self._number(found[0])}]" if found else ""
+        if not found:
+            return ""
+        own = next((hit for hit in found if hit.source.partition(".")[0] == topic), found[0])
+        return f" [{self._number(own, best_section(own.text, sentence))}]"
 
     def passage(self, passage: Any) -> str:
-        return f" [{self._number(passage)}]"
+        """` [n]` for a passage that is quoted."""
+        return f" [{self._number(passage, _section(passage))}]"
 
-    def _number(self, passage: Any) -> int:
-        section = str(getattr(passage, "section", "") or "")
-        source = str(getattr(passage, "source", "") or "")
+    def _number(self, passage: Any, section: str) -> int:
         for known in self.citations:
-            if (known.title, known.section, known.source) == (passage.title, section, source):
+            if (known.title, known.section) == (passage.title, section):
                 return known.n
         self.passages.append(str(passage.text))
-        kind = getattr(passage, "kind", "note")
-        citation = Citation(n=len(self.citations) + 1, title=passage.title, section=section, source=source, kind=kind)
+        citation = Citation(
+            n=len(self.citations) + 1, title=passage.title, section=section, source=_origin(passage), kind=passage.kind
+        )
         self.citations.append(citation)
         return citation.n
 
 
+def _origin(passage: Any) -> str:
+    """Whom a note follows; the file of a document."""
+    if passage.kind != "note":
+        return str(passage.source)
+    from knowledge.notes import load
+
+    note = next((note for note in load() if note.document.id == passage.document_id), None)
+    publishers = (
+        dict.fromkeys(source.publisher for source in note.sources if source.publisher not in _NO_PUBLISHER)
+        if note
+        else {}
+    )
+    return ", ".join(list(publishers)[:_MOST_PUBLISHERS])
+
+
+def _section(passage: Any) -> str:
+    """The section of a passage without the title that heads it."""
+    section = str(passage.section or "").removeprefix(passage.title).removeprefix(" › ")
+    return section or blocks(passage.text)[0][0].removeprefix(passage.title)
+
+
 def reason_text(reason: Reason, sized: Sized, words: Wording) -> str:
     """The sentence of a reason code with the figures of the estimate; empty where a figure it needs is unknown."""
-    params: dict[str, Any] = {**sized.figures, **{key: value for key, value in reason.params.items() if value is not None}}
+    params: dict[str, Any] = {
+        **sized.figures,
+        **{key: value for key, value in reason.params.items() if value is not None},
+    }
     text = words.text("reason", reason.code, **params)
     if reason.code in ("kv_dominates", "kv_per_token"):
         formula = kv_formula(sized, words)
@@ -79,14 +109,16 @@ def why(sized: Sized, words: Wording, sources: Sources, speed: bool = False) -> 
     """The dominant cause with its worked formula, then what the layout or the model adds; each with its source."""
     codes = _SPEED_CODES if speed else _MEMORY_CODES
     chosen = sorted(
-        (reason for reason in sized.estimate.reasons if reason.code in codes), key=lambda reason: codes.index(reason.code)
+        (reason for reason in sized.estimate.reasons if reason.code in codes),
+        key=lambda reason: codes.index(reason.code),
     )
     sentences = [_cited(reason, sized, words, sources) for reason in chosen[:_MOST_SENTENCES]]
     return Paragraph(kind="why", title=words.text("ui", "why"), text=" ".join(sentences)) if sentences else None
 
 
 def _cited(reason: Reason, sized: Sized, words: Wording, sources: Sources) -> str:
-    return with_mark(reason_text(reason, sized, words), sources.topic(reason.topic))
+    text = reason_text(reason, sized, words)
+    return with_mark(text, sources.topic(reason.topic, text))
 
 
 def with_mark(text: str, mark: str) -> str:
@@ -103,24 +135,29 @@ def deeper(sized: Sized, depth: int, words: Wording, sources: Sources) -> list[P
         return [Paragraph(kind="note", text=words.text("explain", "no_derivation"))]
     if depth == 2:
         return [_step(step, words) for step in steps]
-    return [*(_step_with_inputs(step, words) for step in steps), Paragraph(kind="note", text=words.text("explain", "deepest"))]
-
-
-def _all_reasons(sized: Sized, words: Wording, sources: Sources) -> list[Paragraph]:
     return [
-        Paragraph(kind="why", text=_cited(reason, sized, words, sources)) for reason in sized.estimate.reasons
+        *(_step_with_inputs(step, words) for step in steps),
+        Paragraph(kind="note", text=words.text("explain", "deepest")),
     ]
 
 
+def _all_reasons(sized: Sized, words: Wording, sources: Sources) -> list[Paragraph]:
+    return [Paragraph(kind="why", text=_cited(reason, sized, words, sources)) for reason in sized.estimate.reasons]
+
+
 def _step(step: DerivationStep, words: Wording) -> Paragraph:
-    return Paragraph(kind="derivation", title=_quantity(step, words), text=f"{step.formula} = {amount(step.value, step.unit, words)}")
+    return Paragraph(
+        kind="derivation", title=_quantity(step, words), text=f"{step.formula} = {amount(step.value, step.unit, words)}"
+    )
 
 
 def _step_with_inputs(step: DerivationStep, words: Wording) -> Paragraph:
     inputs = words.text("explain", "inputs", inputs=", ".join(_inputs(step.inputs, words))) if step.inputs else ""
     origin = words.text("explain", "from", sources="; ".join(step.sources)) if step.sources else ""
     shown = f"{step.formula} = {amount(step.value, step.unit, words)}"
-    return Paragraph(kind="derivation", title=_quantity(step, words), text=" ".join(part for part in (shown, inputs, origin) if part))
+    return Paragraph(
+        kind="derivation", title=_quantity(step, words), text=" ".join(part for part in (shown, inputs, origin) if part)
+    )
 
 
 def _quantity(step: DerivationStep, words: Wording) -> str:

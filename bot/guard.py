@@ -20,7 +20,7 @@ GIB: Final = 2**30
 _UNITS: Final[dict[str, tuple[str, float]]] = {
     "GiB": ("bytes", GIB), "MiB": ("bytes", 2**20), "KiB": ("bytes", 2**10), "TiB": ("bytes", 2**40),
     "GB": ("bytes", 1e9), "MB": ("bytes", 1e6), "KB": ("bytes", 1e3), "TB": ("bytes", 1e12),
-    "Byte": ("bytes", 1), "Bytes": ("bytes", 1), "byte": ("bytes", 1), "bytes": ("bytes", 1), 
+    "Byte": ("bytes", 1), "Bytes": ("bytes", 1), "byte": ("bytes", 1), "bytes": ("bytes", 1),
     "GB/s": ("bandwidth", 1e9), "TB/s": ("bandwidth", 1e12), "MB/s": ("bandwidth", 1e6), "GiB/s": ("bandwidth", GIB),
     "%": ("share", 0.01), "tok/s": ("rate", 1), "Tokens/s": ("rate", 1), "tokens/s": ("rate", 1),
     "ms": ("time", 1e-3), "s": ("time", 1), "min": ("time", 60), "h": ("time", 3600),
@@ -62,7 +62,7 @@ _WHITE = re.compile(rf"{_SPACE}+")
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]")
 _LONGEST_NAME = 100
-_SIZES: Final = {dimension: frozenset(s for d, s in _UNITS.values() if d == dimension) for dimension, _ in _UNITS.values()}
+_SIZES: Final = {name: frozenset({1.0} | {s for d, s in _UNITS.values() if d == name}) for name, _ in _UNITS.values()}
 _STRIP = ".,;:!?()[]{}„“”\"'»«*…"
 _GROUPED = re.compile(r"^\d{1,3}(?:[.,’'\u202f]\d{3})+$")
 
@@ -104,6 +104,14 @@ class Material:
         elif isinstance(data, str):
             self.add_text(data)
 
+    def add_money(self, cost: Any) -> None:
+        """Every figure of a price list, whatever its key."""
+        if isinstance(cost, Mapping):
+            for value in cost.values():
+                self.add_money(value)
+        elif isinstance(cost, (int, float)) and not isinstance(cost, bool):
+            self.add(cost, "money")
+
     def _add_mapping(self, data: Mapping[Any, Any], key: str) -> None:
         unit = str(data.get("unit", ""))
         for name, value in data.items():
@@ -126,6 +134,12 @@ class Material:
         for lang in ("de", "en"):
             for number in numbers_in(text, lang):
                 self.add(number.value, number.dimension or "any")
+
+    def add_source(self, text: str, lang: Lang) -> None:
+        """As `add_text` for a text of known language: a number counts with the unit it has there, and with no other."""
+        self.add_names([text])
+        for number in numbers_in(text, lang):
+            self.add(number.value, number.dimension or "any")
 
     def add_names(self, texts: Iterable[str]) -> None:
         """Names that may be written as they are ("Llama 3.3 70B"), and each of their words that holds a digit."""
@@ -165,6 +179,11 @@ def numbers_in(text: str, lang: Lang) -> tuple[Number, ...]:
         if units[place] is None and rest[match.end() : following.start()] in ("–", "-"):
             units[place] = following["unit"]
     return tuple(_number(match, unit, lang) for match, unit in zip(matches, units, strict=True))
+
+
+def marks_in(text: str) -> tuple[str, ...]:
+    """The citation marks of a text, in order of their numbers."""
+    return tuple(sorted(match[0] for match in _CITATION.finditer(text)))
 
 
 def untraced(text: str, lang: Lang, material: Material) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from sizing.defaults import Defaults
 from sizing.engine import estimate, failed
 from sizing.errors import UserError
 from sizing.estimate import DeviceMemory, Estimate
+from sizing.recommend import costs
 from sizing.resolve import Resolved, resolve
 from sizing.spec import WorkloadSpec, parse_spec
 from sizing.units import GIB
@@ -80,12 +81,22 @@ def size_parsed(parsed: WorkloadSpec, defaults: Defaults, spec: Spec | None = No
     """As `size`, for a parsed spec; `known` spares the estimate where it is at hand."""
     plain = spec if spec is not None else plain_spec(parsed)
     found = known or estimate(parsed, defaults)
-    return Sized(plain, parsed, found, _resolved(parsed, defaults))
+    return Sized(plain, parsed, _priced(found, defaults), _resolved(parsed, defaults))
+
+
+def _priced(found: Estimate, defaults: Defaults) -> Estimate:
+    """The estimate with the prices of its devices where it has none; mixed or unnamed hardware has no price."""
+    devices = found.memory.per_device if found.memory else ()
+    kinds = {device.accelerator for device in devices}
+    if found.cost is not None or len(kinds) != 1 or None in kinds:
+        return found
+    return found.model_copy(update={"cost": costs(str(kinds.pop()), len(devices), defaults)})
 
 
 def plain_spec(parsed: WorkloadSpec) -> Spec:
     """The spec as JSON data without what was not said."""
-    return _said(parsed.model_dump(mode="json", exclude_none=True, exclude_defaults=True))
+    said: Spec = _said(parsed.model_dump(mode="json", exclude_none=True, exclude_defaults=True))
+    return said
 
 
 def _said(data: Any) -> Any:

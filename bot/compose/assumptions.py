@@ -85,7 +85,9 @@ def _alternatives(assumption: Assumption, sized: Sized, words: Wording) -> list[
     field, taken = assumption.field, assumption.value
     local = sized.resolved is not None and sized.resolved.engine.kind == "local"
     if field == "weights":
-        return _choices(_LOCAL_FORMATS if local else _SERVER_FORMATS, taken, field, words, lambda name: {"weights": name})
+        return _choices(
+            _LOCAL_FORMATS if local else _SERVER_FORMATS, taken, field, words, lambda name: {"weights": name}
+        )
     if field == "kv_cache":
         return _choices(_LOCAL_KV if local else _SERVER_KV, taken, field, words, lambda name: {"kv_cache": name})
     if field == "engine.name":

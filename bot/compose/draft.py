@@ -12,6 +12,7 @@ from bot.guard import Material, untraced
 from bot.reply.wording import Wording, wording
 from bot.sized import Sized
 from bot.thread import Phraser
+from sizing.estimate import Estimate
 
 
 @dataclass
@@ -32,6 +33,8 @@ class Draft:
     actions: tuple[Action, ...] = ()
     sized: list[Sized] = field(default_factory=list)
     options: list[Sized] = field(default_factory=list)
+    considered: list[Sized] = field(default_factory=list)
+    flips: list[Estimate] = field(default_factory=list)
     material: Material = field(default_factory=Material)
 
     @property
@@ -82,12 +85,14 @@ def option_data(option: Sized) -> dict[str, Any]:
 def _gather(draft: Draft) -> None:
     material = draft.material
     material.citations = len(draft.sources.citations)
-    for one in [*draft.sized, *draft.options]:
+    for one in [*draft.sized, *draft.options, *draft.considered]:
         material.add_data(one.spec)
         material.add_data(one.estimate.model_dump(mode="json"))
         material.add_data(dict(one.figures))
         material.add_names(str(value) for value in one.figures.values() if isinstance(value, str))
         _add_catalogue(one, material)
+    for estimate in draft.flips:
+        material.add_data(estimate.model_dump(mode="json", exclude={"derivation"}))
     for passage in draft.sources.passages:
         material.add_text(passage)
     for citation in draft.sources.citations:
@@ -109,7 +114,8 @@ def _add_catalogue(one: Sized, material: Material) -> None:
 
 
 def _checked(draft: Draft, paragraphs: Sequence[Paragraph]) -> tuple[list[Paragraph], list[str]]:
-    kept, failed = [], []
+    kept: list[Paragraph] = []
+    failed: list[str] = []
     for paragraph in paragraphs:
         found = untraced(f"{paragraph.title} {paragraph.text}", draft.lang, draft.material)
         if found:

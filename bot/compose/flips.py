@@ -33,18 +33,30 @@ def _rescue(flip: Flip, sized: Sized, words: Wording) -> str:
 
 
 def _devices(flip: Flip, sized: Sized) -> str:
-    return names.counted(int(str(flip.after)), flip.estimate.memory.per_device[0].accelerator or "") if flip.estimate.memory else ""
+    return (
+        names.counted(int(str(flip.after)), flip.estimate.memory.per_device[0].accelerator or "")
+        if flip.estimate.memory
+        else ""
+    )
 
 
 def _limit(flip: Flip, sized: Sized, words: Wording) -> str:
     """For what fits: the most that still does."""
-    most = int(str(flip.after)) - 1
+    limit = most(flip)
     if flip.kind == "context":
         longest = sized.resolved.architecture.max_position_tokens if sized.resolved else None
-        if longest and most >= longest:
+        if longest and limit >= longest:
             return words.text("flip", "whole_context", value=longest, concurrency=sized.figures["concurrency"])
-        return words.text("flip", "largest_context", value=_rounded_down(most), concurrency=sized.figures["concurrency"])
-    return words.text("flip", "most_users", value=most, context=sized.figures["context"])
+        return words.text("flip", "largest_context", value=limit, concurrency=sized.figures["concurrency"])
+    return words.text("flip", "most_users", value=limit, context=sized.figures["context"])
+
+
+def most(flip: Flip) -> int:
+    """The largest value before the one at which it stops to fit; lengths as people would set them."""
+    if flip.kind not in ("context", "concurrency"):
+        return 0
+    limit = int(str(flip.after)) - 1
+    return _rounded_down(limit) if flip.kind == "context" else limit
 
 
 def _rounded_down(tokens: int) -> int:

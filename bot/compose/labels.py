@@ -58,26 +58,5 @@ def speed_cell(sized: Sized, words: Wording) -> str:
     return words.span(speed.decode_tok_s_per_user)
 
 
-def cost_cell(cost: Mapping[str, Any] | None, words: Wording) -> str:
-    """The cheapest way to have it with the date of the price; without a price the gap is said."""
-    offer = cheapest(cost)
-    if offer is None:
-        return words.text("ui", "ask_price")
-    price = words.money(offer["amount"], offer["currency"])
-    key = "price_no_date" if not offer.get("as_of") else "price_hour" if offer["period"] == "hour" else "price_buy"
-    if key == "price_no_date" and offer["period"] == "hour":
-        price = f"{price}/h"
-    return words.text("ui", key, price=price, date=words.date(str(offer.get("as_of") or "")))
-
-
-def cheapest(cost: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """{amount, currency, period, as_of} of the price that an answer leads with: rent, else purchase."""
-    for kind, period in (("rent", "hour"), ("buy", "once")):
-        found = (cost or {}).get(kind)
-        if isinstance(found, Mapping) and found.get("amount") is not None:
-            return {"period": period, **found}
-    return None
-
-
 def verdict_cell(sized: Sized, words: Wording) -> str:
     return words.text("ui", f"verdict_{sized.verdict or 'unknown'}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.answer import Chart, ChartBar, Table
-from bot.compose.labels import cost_cell, margin_cell, memory_cell, option_label, speed_cell, verdict_cell
+from bot.compose.labels import margin_cell, memory_cell, option_label, speed_cell, verdict_cell
+from bot.compose.prices import price_cell
 from bot.reply.wording import Wording
 from bot.sized import Sized
 
@@ -19,7 +20,9 @@ def options_table(options: Sequence[Sized], words: Wording, caption: str = "opti
         return None
     columns = [words.text("ui", key) for key in ("col_option", "col_memory", "col_margin", "col_speed", "col_cost")]
     return Table(
-        caption=words.text("ui", caption), columns=tuple(columns), rows=tuple(_row(option, words) for option in options[:MOST_ROWS])
+        caption=words.text("ui", caption),
+        columns=tuple(columns),
+        rows=tuple(_row(option, words) for option in options[:MOST_ROWS]),
     )
 
 
@@ -30,7 +33,11 @@ def compare_table(alternatives: Sequence[Sized], words: Wording) -> Table:
     for option in alternatives:
         label, *rest = _row(option, words)
         rows.append((label, verdict_cell(option, words), *rest))
-    return Table(caption=words.text("ui", "compare_caption"), columns=tuple(words.text("ui", key) for key in keys), rows=tuple(rows))
+    return Table(
+        caption=words.text("ui", "compare_caption"),
+        columns=tuple(words.text("ui", key) for key in keys),
+        rows=tuple(rows),
+    )
 
 
 def _row(option: Sized, words: Wording) -> tuple[str, ...]:
@@ -39,7 +46,7 @@ def _row(option: Sized, words: Wording) -> tuple[str, ...]:
         memory_cell(option, words),
         margin_cell(option, words),
         speed_cell(option, words),
-        cost_cell(option.estimate.cost, words),
+        price_cell(option.estimate.cost or {}, words),
     )
 
 
@@ -48,7 +55,9 @@ def chart(options: Sequence[Sized], words: Wording) -> Chart | None:
     bars = [bar for bar in (_bar(option, words) for option in options[:MOST_BARS]) if bar is not None]
     if not bars:
         return None
-    said = [words.text("ui", "chart_alt", label=bar.label, total=_total(bar), capacity=bar.capacity_gib) for bar in bars]
+    said = [
+        words.text("ui", "chart_alt", label=bar.label, total=_total(bar), capacity=bar.capacity_gib) for bar in bars
+    ]
     return Chart(title=words.text("ui", "chart_title"), alt_text="; ".join(said) + ".", bars=tuple(bars))
 
 

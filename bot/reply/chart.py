@@ -27,7 +27,8 @@ def png(chart: Chart, lang: Lang) -> bytes:
     figure = Figure(figsize=(8.0, 1.5 + 0.62 * len(chart.bars)), dpi=150, layout="constrained")
     _draw(figure.add_subplot(), chart, lang)
     buffer = io.BytesIO()
-    FigureCanvasAgg(figure).print_png(buffer)
+    figure.set_canvas(FigureCanvasAgg(figure))
+    figure.savefig(buffer, format="png")
     return buffer.getvalue()
 
 
@@ -40,11 +41,25 @@ def _draw(axes: object, chart: Chart, lang: Lang) -> None:
     left = [0.0] * len(chart.bars)
     for name, colour in PARTS:
         sizes = [float(getattr(bar, name)) for bar in chart.bars]
-        axes.barh(rows, sizes, left=left, height=0.55, color=colour, label=words.label("parts", name.removesuffix("_gib")))
+        axes.barh(
+            rows, sizes, left=left, height=0.55, color=colour, label=words.label("parts", name.removesuffix("_gib"))
+        )
         left = [start + size for start, size in zip(left, sizes, strict=True)]
     for row, (bar, total) in enumerate(zip(chart.bars, left, strict=True)):
-        axes.plot([bar.capacity_gib] * 2, [row - 0.4, row + 0.4], color=_LIMIT_COLOUR, linewidth=2.4, label=_once(row, words.label("parts", "capacity")))
-        axes.text(max(total, bar.capacity_gib), row, f"  {words.number(total)} / {words.gib(bar.capacity_gib)}", va="center", fontsize=8)
+        axes.plot(
+            [bar.capacity_gib] * 2,
+            [row - 0.4, row + 0.4],
+            color=_LIMIT_COLOUR,
+            linewidth=2.4,
+            label=_once(row, words.label("parts", "capacity")),
+        )
+        axes.text(
+            max(total, bar.capacity_gib),
+            row,
+            f"  {words.number(total)} / {words.gib(bar.capacity_gib)}",
+            va="center",
+            fontsize=8,
+        )
     axes.set_yticks(list(rows), [textwrap.fill(bar.label, _LABEL_WIDTH) for bar in chart.bars], fontsize=8)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.22 * max(_extent(bar) for bar in chart.bars))
@@ -52,7 +67,9 @@ def _draw(axes: object, chart: Chart, lang: Lang) -> None:
     axes.set_xlabel("GiB", fontsize=8)
     axes.tick_params(axis="x", labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.45, -0.22 - 0.05 / len(chart.bars)), ncols=5, fontsize=8, frameon=False)
+    axes.legend(
+        loc="upper center", bbox_to_anchor=(0.45, -0.22 - 0.05 / len(chart.bars)), ncols=5, fontsize=8, frameon=False
+    )
 
 
 def _once(row: int, label: str) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 _VENDOR_WORDS = re.compile(r"^(?:NVIDIA|AMD|Intel|Google|AWS) (?:GeForce |Instinct |Tesla (?=P100))?")
 _REMARK = re.compile(r" \((?:per GPU|per socket|memory upgrade|HGX|mobile|two )[^)]*\)| Generation$|(?<=SXM)[45]\b")
 _MEMORY = re.compile(r"(?<=\d)GB\b")
-_MODEL_TAIL = re.compile(r"-(?:Instruct(?:-hf)?|instruct|it|chat-hf|chat|Chat|hf|BF16)$")
+_MODEL_TAIL = re.compile(r"-Instruct(?=-\d{4}$)|-(?:Instruct(?:-hf)?|instruct|it|chat-hf|chat|Chat|hf|BF16)$")
 _LLAMA = re.compile(r"^(?:Meta-)?Llama-")
 _ENGINES: Final = {
     "vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM", "trt-llm": "TensorRT-LLM", "tgi": "TGI",

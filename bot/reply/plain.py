@@ -12,7 +12,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from bot.answer import Answer, AssumptionView, Chart, ChartBar, Citation, Table
-from bot.reply.wording import wording
+from bot.reply.wording import Wording, wording
 
 _BAR_CELLS = 36
 _PARTS = (("weights_gib", "cyan"), ("kv_cache_gib", "magenta"), ("activations_gib", "yellow"), ("overhead_gib", "white"))
@@ -36,20 +36,27 @@ def _parts(answer: Answer) -> Iterator[RenderableType]:
     yield Text(answer.headline, style="bold")
     if answer.lead:
         yield Text(answer.lead)
+    yield from _paragraphs(answer, first=True)
     if answer.chart:
         yield Padding(_Bars(answer.chart, answer.lang), (1, 0, 0, 0))
     if answer.table:
         yield Padding(_table(answer.table), (1, 0, 0, 0))
-    for paragraph in answer.paragraphs:
-        title = Text(f"{paragraph.title} ", style="bold") if paragraph.title else Text()
-        yield Padding(title + Text(paragraph.text), (1, 0, 0, 0))
+    yield from _paragraphs(answer, first=False)
     if answer.assumptions:
         yield Padding(_assumptions(answer.assumptions, words.text("ui", "assumed")), (1, 0, 0, 0))
     for command in answer.commands:
         yield Padding(Text(command.title, style="bold"), (1, 0, 0, 0))
         yield Padding(Text(command.code, style="green"), (0, 0, 0, 2))
     if answer.citations:
-        yield Padding(_sources(answer.citations, words.text("ui", "sources")), (1, 0, 0, 0))
+        yield Padding(_sources(answer.citations, words), (1, 0, 0, 0))
+
+
+def _paragraphs(answer: Answer, first: bool) -> Iterator[RenderableType]:
+    """What changed stands right under the verdict; everything else below the table."""
+    for paragraph in answer.paragraphs:
+        if (paragraph.kind == "change") == first:
+            title = Text(f"{paragraph.title} ", style="bold") if paragraph.title else Text()
+            yield Padding(title + Text(paragraph.text), (0 if first else 1, 0, 0, 0))
 
 
 def _table(table: Table) -> RichTable:
@@ -72,17 +79,18 @@ def _assumptions(assumptions: tuple[AssumptionView, ...], title: str) -> Text:
     return shown
 
 
-def _sources(citations: tuple[Citation, ...], title: str) -> Text:
-    shown = Text(f"{title} ", style="bold dim")
-    shown.append(" · ".join(cited(citation) for citation in citations), style="not bold dim")
+def _sources(citations: tuple[Citation, ...], words: Wording) -> Text:
+    shown = Text(f"{words.text('ui', 'sources')} ", style="bold dim")
+    shown.append(" · ".join(cited(citation, words) for citation in citations), style="not bold dim")
     return shown
 
 
-def cited(citation: Citation) -> str:
-    """`[1] Title, section (source)`."""
-    where = f"{citation.title}, {citation.section}" if citation.section else citation.title
-    source = f" ({citation.source})" if citation.source else ""
-    return f"[{citation.n}] {where}{source}"
+def cited(citation: Citation, words: Wording) -> str:
+    """`[1] Note “KV cache”, “Formula” (after vLLM documentation)`."""
+    where = words.text("cite", citation.kind, title=citation.title)
+    section = words.text("cite", "section", section=citation.section) if citation.section else ""
+    source = words.text("cite", "source", source=citation.source) if citation.source else ""
+    return f"[{citation.n}] {where}{section}{source}"
 
 
 class _Bars:

@@ -56,7 +56,7 @@ class Wording(string.Formatter):
     def has(self, section: str, key: str) -> bool:
         return key in catalogue(self.lang).get(section, {})
 
-    def text(self, section: str, key: str, **params: Any) -> str:
+    def text(self, section: str, key: str, /, **params: Any) -> str:
         """The template `section.key` with its fields filled.
 
         Raises:
@@ -185,6 +185,11 @@ class Wording(string.Formatter):
         if match := _MONTH.match(value):
             return f"{get_month_names('wide', locale=self.locale)[int(match[2])]} {match[1]}"
         return value
+
+    def month(self, value: str) -> str:
+        """A date in a table: the month is enough, `2026-09-06` → `09/2026`."""
+        match = _DAY.match(value) or _MONTH.match(value)
+        return f"{match[2]}/{match[1]}" if match else value
 
     def plural(self, amount: float, forms: str) -> str:
         """The form of a word that fits an amount: `{n:plural:Karte|Karten}`."""

@@ -1,0 +1,154 @@
+"""The commands of `sizewise`. Heavy modules are imported by the command that needs them, so that `ask` starts fast."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    help="Which hardware does this AI workload need? Ask in German or English.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+COULD_NOT_RUN = 2
+# A script that feeds a million lines must not hold them all; a person's message is far shorter.
+MAX_TEXT_CHARACTERS = 40_000
+
+
+class Language(StrEnum):
+    de = "de"
+    en = "en"
+
+
+class ExportFormat(StrEnum):
+    markdown = "markdown"
+    csv = "csv"
+    json = "json"
+
+
+_Lang = Annotated[Language | None, typer.Option("--lang", help="Answer in this language whatever the question is in.")]
+_Sources = Annotated[bool, typer.Option("--sources/--no-sources", help="Look up and cite notes and documents.")]
+
+
+@app.command()
+def ask(
+    text: Annotated[list[str] | None, typer.Argument(help='The question, e.g. "Llama 3.3 70B on 2x4090, 10 users?"')] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as one JSON object.")] = False,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="Read JSON Lines on stdin, write one answer a line.")] = False,
+    chart: Annotated[Path | None, typer.Option(help="Write the bar chart to this PNG file.")] = None,
+    export: Annotated[ExportFormat | None, typer.Option(help="Print the answer in a format to keep.")] = None,
+    lang: _Lang = None,
+    sources: _Sources = True,
+) -> None:
+    """Answer one question."""
+    from bot.surroundings import context_for
+
+    context = context_for(lang.value if lang else None, sources, quiet=as_json or jsonl)
+    if jsonl:
+        from bot.ask_jsonl import answer_lines
+
+        _write_lines(answer_lines(sys.stdin, context))
+        return
+    _answer_once(" ".join(text or []), context, as_json, chart, export)
+
+
+def _answer_once(text: str, context: Any, as_json: bool, chart: Path | None, export: ExportFormat | None) -> None:
+    from bot.conversation import respond
+    from bot.thread import ThreadState
+
+    answer, _ = respond(text, ThreadState(), context)
+    if as_json:
+        from bot.ask_jsonl import as_json as answer_json
+
+        _write_lines([answer_json(answer)])
+    elif export:
+        from bot.reply.export import export as exported
+
+        sys.stdout.write(exported(answer, export.value))
+    else:
+        _print(answer)
+    if chart and answer.chart:
+        from bot.reply.chart import png
+
+        chart.write_bytes(png(answer.chart, answer.lang))
+
+
+@app.command()
+def chat(
+    thread: Annotated[str, typer.Option(help="Name of the thread to go on with.")] = "terminal",
+    new: Annotated[bool, typer.Option("--new", help="Forget what was said in this thread.")] = False,
+    lang: _Lang = None,
+    sources: _Sources = True,
+) -> None:
+    """Keep a thread: "and with fp8?", "vergleich das mit 2x L40S", "why?"."""
+    from bot.chat import run
+    from bot.surroundings import context_for
+
+    run(thread, new, context_for(lang.value if lang else None, sources, quiet=False))
+
+
+@app.command()
+def parse() -> None:
+    """Read JSON Lines with "text" or "turns" on stdin and print what was understood."""
+    from bot.understand.jsonl import parse_lines
+
+    _write_lines(parse_lines(sys.stdin))
+
+
+@app.command()
+def serve() -> None:
+    """Answer in Slack."""
+    from bot.app import main as serve_slack
+
+    raise typer.Exit(serve_slack())
+
+
+@app.command()
+def doctor() -> None:
+    """Say what is set up, what is missing and where to set it."""
+    from bot.doctor import main as examine
+
+    raise typer.Exit(examine())
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})
+def knowledge(context: typer.Context) -> None:
+    """The documents that answers cite: add, list, remove, refresh, search."""
+    from knowledge.__main__ import main as manage
+
+    raise typer.Exit(manage(context.args) or 0)
+
+
+def _print(answer: Any) -> None:
+    from rich.console import Console
+
+    from bot.reply.plain import render
+
+    Console(highlight=False, emoji=False).print(render(answer))
+
+
+def _write_lines(objects: Iterable[dict[str, Any]]) -> None:
+    for found in objects:
+        sys.stdout.write(json.dumps(found, ensure_ascii=False, separators=(",", ":")) + "\n")
+        sys.stdout.flush()
+
+
+def main() -> None:
+    """Entry point of `sizewise`: exit code 2 and one sentence where a command cannot run."""
+    from sizing.errors import SizewiseError
+
+    try:
+        app()
+    except SizewiseError as fault:
+        sys.stderr.write(f"sizewise: {fault}\n")
+        sys.exit(COULD_NOT_RUN)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,54 @@
+"""Answers from the sources alone: passages of notes and documents, each with its citation."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from bot.compose.draft import Draft
+from bot.explain import with_mark
+from bot.prose import body_of, overlap, sentences
+
+_MOST_PASSAGES = 2
+_LONGEST_QUERY = 600
+_SEARCHED = 8
+_LEAST_TITLE_WORDS: Final = 2
+
+
+def write_explanation(draft: Draft, question: str) -> bool:
+    """Fills the draft from the best passages; False where no source answers the question."""
+    found = _hits(draft, question)
+    if not found:
+        return False
+    draft.intent = "explain"
+    first, *rest = sentences(body_of(found[0]))
+    mark = draft.sources.passage(found[0])
+    draft.headline = first if rest else with_mark(first, mark)
+    draft.lead = with_mark(" ".join(rest), mark) if rest else ""
+    for hit in found[1:]:
+        draft.say("why", with_mark(" ".join(sentences(body_of(hit))), draft.sources.passage(hit)))
+    return True
+
+
+def say_explanation(draft: Draft, question: str) -> None:
+    """Adds what the sources say on a question to an answer that also has figures."""
+    for hit in _hits(draft, question)[:2]:
+        draft.say("why", with_mark(" ".join(sentences(body_of(hit))), draft.sources.passage(hit)))
+
+
+def _hits(draft: Draft, question: str) -> list[Any]:
+    library = draft.sources.library
+    if library is None or not question.strip():
+        return []
+    result = library.search(question[:_LONGEST_QUERY], lang=draft.lang, k=_SEARCHED)
+    if not result.answerable:
+        return []
+    ranked = sorted((hit for hit in result.hits if body_of(hit)), key=lambda hit: -_title_match(question, hit.title))
+    named = [hit for hit in ranked if _title_match(question, hit.title)]
+    kept = {body_of(hit): hit for hit in named or ranked}
+    return list(kept.values())[:_MOST_PASSAGES]
+
+
+def _title_match(question: str, title: str) -> int:
+    """Words that question and title share; a single one may be chance."""
+    shared = overlap(question, title)
+    return shared if shared >= _LEAST_TITLE_WORDS else 0

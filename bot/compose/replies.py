@@ -1,0 +1,177 @@
+"""One function for each kind of turn: it fills the draft and gives the Turn to keep."""
+
+from __future__ import annotations
+
+from bot import explain
+from bot.compose import passages, sizing_answer
+from bot.compose.changes import change_text
+from bot.compose.draft import Draft
+from bot.compose.faults import field_label
+from bot.heard import Heard
+from bot.reply.wording import Wording
+from bot.sized import Sized, size
+from bot.thread import Spec, ThreadState, Turn
+from bot.understand.request import Clarify
+from sizing.defaults import Defaults
+
+# Without an answer to these nothing is worked out; an open contradiction is asked beside the answer for the last value.
+_MUST_ASK = ("impossible", "ambiguous_word", "empty")
+_WHY_HEADLINES = {1: "why_headline", 2: "why_formulas", 3: "why_inputs"}
+
+
+def unreadable(draft: Draft, text: str, limit: int) -> None:
+    """An empty message, or one too long to read."""
+    words = draft.words
+    draft.headline = words.text("error", "too_long", limit=limit) if text.strip() else words.text("error", "empty")
+    draft.material.add_text(draft.headline)
+
+
+def fixed(draft: Draft, heard: Heard) -> None:
+    """Help, a fresh start, or a friendly refusal of what is none of our business."""
+    words = draft.words
+    if not heard.in_scope:
+        return _refuse(draft)
+    if heard.wish == "new":
+        draft.headline = words.text("headline", "fresh")
+        return
+    draft.headline = words.text("refusal", "help")
+    draft.lead = words.text("refusal", "help_more")
+    draft.say("note", words.text("refusal", "try"))
+    _own_words(draft)
+
+
+def _refuse(draft: Draft) -> None:
+    draft.intent = "out_of_scope"
+    draft.headline = draft.words.text("refusal", "out_of_scope")
+    draft.say("refusal", draft.words.text("refusal", "try"))
+    _own_words(draft)
+
+
+def _own_words(draft: Draft) -> None:
+    """Fixed texts quote example questions; their figures are our own words."""
+    for text in (draft.headline, draft.lead, *(paragraph.text for paragraph in draft.paragraphs)):
+        draft.material.add_text(text)
+
+
+def undone(draft: Draft, thread: ThreadState, defaults: Defaults) -> None:
+    """Back by one turn: the answer to the turn before is given again."""
+    before = thread.without_last().last_sized
+    if before is None:
+        draft.headline = draft.words.text("headline", "undone" if thread.turns else "nothing_to_undo")
+        return
+    _write_specs(draft, Heard(lang=draft.lang, intents=before.intents, specs=before.specs), before.text, defaults)
+    draft.headline = f"{draft.words.text('headline', 'undone')} {draft.headline}"
+
+
+def deeper(draft: Draft, thread: ThreadState, depth: int, defaults: Defaults) -> Turn | None:
+    """ "Why?": one level deeper than the last time."""
+    turn = thread.last_sized
+    if turn is None:
+        draft.headline = draft.words.text("refusal", "no_thread")
+        return None
+    sized = size(turn.specs[0], defaults)
+    draft.intent = "explain"
+    draft.sized = [sized]
+    draft.headline = draft.words.text("explain", _WHY_HEADLINES[depth])
+    draft.paragraphs += explain.deeper(sized, depth, draft.words, draft.sources)
+    draft.actions = ("why",) if depth < explain.DEEPEST else ()
+    return Turn(text="", intent="explain", intents=turn.intents, specs=turn.specs, why_depth=depth)
+
+
+def worked_out(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: Defaults) -> Turn | None:
+    """A message that asks for figures or for an explanation."""
+    if heard.clarify is not None and heard.clarify.code in _MUST_ASK:
+        return _asked_back(draft, heard, text)
+    if not any(_sizable(spec) for spec in heard.specs):
+        return _without_spec(draft, heard, text)
+    if heard.intent == "explain" and not any(spec.get("hardware") for spec in heard.specs):
+        if passages.write_explanation(draft, text):
+            return _turn(draft, heard, text)
+    _write_specs(draft, heard, text, defaults)
+    if heard.clarify is not None:
+        draft.say("clarify", clarify_text(heard.clarify, draft))
+    _say_changes(draft, heard.specs, thread)
+    return _turn(draft, heard, text)
+
+
+def _turn(draft: Draft, heard: Heard, text: str) -> Turn:
+    delta: Spec = {"clicked": True} if heard.clicked else {}
+    return Turn(
+        text=text, intent=heard.intent, intents=heard.intents, specs=heard.specs, request=dict(heard.request), delta=delta,
+        options=tuple(option.spec for option in draft.options),
+    )  # fmt: skip
+
+
+def _sizable(spec: Spec) -> bool:
+    return bool(spec.get("model") or spec.get("hardware"))
+
+
+def _without_spec(draft: Draft, heard: Heard, text: str) -> Turn | None:
+    """Nothing to size: an explanation from our notes, or one question back."""
+    if passages.write_explanation(draft, text):
+        return _turn(draft, heard, text)
+    return _asked_back(draft, heard, text)
+
+
+def _asked_back(draft: Draft, heard: Heard, text: str) -> Turn:
+    """One question, because nothing can be worked out without its answer."""
+    draft.intent = "clarify"
+    draft.headline = clarify_text(heard.clarify, draft)
+    draft.say("clarify", draft.words.text("refusal", "try"))
+    _own_words(draft)
+    return _turn(draft, heard, text)
+
+
+def clarify_text(clarify: Clarify | None, draft: Draft) -> str:
+    """The question that reading alone must ask."""
+    words = draft.words
+    code = clarify.code if clarify else "nothing_to_size"
+    if clarify is None or code == "nothing_to_size":
+        return words.text("clarify", _open_point(clarify))
+    label = words.listed([_label(field, words) for field in clarify.fields])
+    values = words.listed(clarify.values)
+    draft.material.add_text(" ".join(clarify.values))
+    key = "impossible_bare" if code == "impossible" and not values else code
+    return words.text("clarify", key, label=label[:1].upper() + label[1:], values=values, word=values)
+
+
+def _open_point(clarify: Clarify | None) -> str:
+    fields = clarify.fields if clarify else ()
+    known = {"models": "model", "hardware": "hardware", "context_tokens": "context", "concurrency": "concurrency"}
+    return known[fields[0]] if len(fields) == 1 and fields[0] in known else "generic"
+
+
+def _label(field: str, words: Wording) -> str:
+    return field_label({"models": "model"}.get(field, field), words)
+
+
+def _write_specs(draft: Draft, heard: Heard, question: str, defaults: Defaults) -> None:
+    sized = [size(spec, defaults) for spec in heard.specs]
+    sound = [one for one in sized if one.estimate.ok]
+    if len(sound) > 1:
+        sizing_answer.write_comparison(draft, sound, heard, defaults)
+    elif len(sized) > 1 and not sound:
+        sizing_answer.write_fault(draft, sized[0])
+    else:
+        sizing_answer.write_single(draft, (sound or sized)[0], heard, question, defaults)
+
+
+def _say_changes(draft: Draft, specs: tuple[Spec, ...], thread: ThreadState) -> None:
+    before = thread.last_sized
+    if before is None or len(before.specs) != 1 or len(specs) != 1:
+        return
+    text = change_text(before.specs[0], specs[0], draft.words)
+    if text:
+        draft.material.add_data(before.specs[0])
+        _first(draft, text)
+
+
+def _first(draft: Draft, text: str) -> None:
+    from bot.answer import Paragraph
+
+    draft.paragraphs.insert(0, Paragraph(kind="change", title=draft.title("change"), text=text))
+
+
+def describes(sized: Sized) -> str:
+    """The hardware and model of a deployment in a few words."""
+    return f"{sized.figures['model']} · {sized.hardware}"

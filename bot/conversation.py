@@ -1,0 +1,84 @@
+"""The one pipeline: text and thread in, a finished Answer and the next thread out; the same for every surface.
+
+    text + thread → understand → Request → apply to the thread → resolve → Estimates → reasons → passages → explain → Answer
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from bot.answer import Answer, Lang
+from bot.compose import replies
+from bot.compose.draft import Draft, finish
+from bot.explain import DEEPEST, Sources
+from bot.heard import Heard, hear, of_click
+from bot.sized import engine_defaults
+from bot.thread import Context, TeamDefaults, ThreadState, Turn
+
+__all__ = ["Context", "TeamDefaults", "ThreadState", "act", "respond"]
+
+MAX_CHARACTERS = 40_000
+
+
+def respond(text: str, thread: ThreadState, context: Context) -> tuple[Answer, ThreadState]:
+    """The answer to a message in a thread, and the thread after it. Never raises for anything a person may write."""
+    if not text.strip() or len(text) > MAX_CHARACTERS:
+        return _unreadable(text, thread, context), thread
+    return _turn(hear(text, thread), text, thread, context)
+
+
+def act(action: str, payload: Mapping[str, Any], thread: ThreadState, context: Context) -> tuple[Answer, ThreadState]:
+    """A click: `change` merges `payload["delta"]` into the last specs; the other actions are those of `bot.answer.Action`."""
+    delta = payload.get("delta")
+    heard = of_click(action, dict(delta) if isinstance(delta, Mapping) else {}, thread, thread.lang or "en")
+    return _turn(heard, "", thread, context)
+
+
+def _turn(heard: Heard, text: str, thread: ThreadState, context: Context) -> tuple[Answer, ThreadState]:
+    lang = _lang(heard.lang, context)
+    draft = _draft(heard, lang, context, text)
+    turn = _write(draft, heard, text, thread, context)
+    after = thread.without_last() if heard.wish == "undo" else ThreadState() if heard.wish == "new" else thread
+    return _finished(draft, context), after.add(turn, lang) if turn else after
+
+
+def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, context: Context) -> Turn | None:
+    """Fills the draft; the Turn to keep, or None where the message leaves no trace in the thread."""
+    defaults = engine_defaults(context.defaults)
+    if heard.wish == "undo":
+        replies.undone(draft, thread, defaults)
+        return None
+    if heard.wish in ("new", "help") or not heard.in_scope:
+        replies.fixed(draft, heard)
+        return None
+    if heard.wish == "why":
+        return replies.deeper(draft, thread, min(_depth(thread) + 1, DEEPEST), defaults)
+    return replies.worked_out(draft, heard, text, thread, defaults)
+
+
+def _unreadable(text: str, thread: ThreadState, context: Context) -> Answer:
+    lang = _lang(thread.lang or "en", context)
+    draft = _draft(Heard(lang=lang, intents=("clarify",)), lang, context, "")
+    replies.unreadable(draft, text, MAX_CHARACTERS)
+    return _finished(draft, context)
+
+
+def _lang(read: Lang, context: Context) -> Lang:
+    return context.lang or context.defaults.lang or read
+
+
+def _draft(heard: Heard, lang: Lang, context: Context, text: str) -> Draft:
+    draft = Draft(lang=lang, intent=heard.intent, sources=Sources(context.knowledge, lang, text), in_scope=heard.in_scope)
+    draft.material.add_text(text)
+    draft.material.add_data(context.defaults.model_dump())
+    return draft
+
+
+def _finished(draft: Draft, context: Context) -> Answer:
+    return finish(draft, context.answer_id or uuid.uuid4().hex, context.phraser)
+
+
+def _depth(thread: ThreadState) -> int:
+    return thread.last.why_depth if thread.last else 0

@@ -1,0 +1,110 @@
+"""What a message asks, as the pipeline needs it: the reading of `bot.understand` applied to the thread."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from bot.answer import Lang
+from bot.specs import delta_of, merged
+from bot.thread import Spec, ThreadState
+
+Wish = Literal["why", "cheaper", "compare", "launch", "loadtest", "export", "undo", "new", "help"]
+
+# A whole message that is one of these is a wish about the answer before, not a new workload.
+_WISH_WORDS: Final[tuple[tuple[Wish, tuple[str, ...]], ...]] = (
+    ("why", (r"(?:and |und )?(?:why|warum|wieso|weshalb)(?: (?:is that|so|das|denn|nicht|not|though|ist das so))?",
+             r"how (?:so|come)", r"wie kommt(?:'s| das)", r"explain(?: that)?", r"erklär(?:e)?(?: das| mir das)?",
+             r"genauer", r"more detail", r"mehr details?", r"tiefer", r"deeper")),
+    ("cheaper", (r"(?:(?:and|und|something|anything|was|etwas|geht(?:'s| es| das)?(?: auch)?) )?"
+                 r"(?:cheaper|günstiger(?:es)?|billiger(?:es)?)",)),
+    ("launch", (r"(?:the |der |den )?(?:launch|start)[- ]?(?:command|befehl|line|zeile)?(?: please| bitte)?",)),
+    ("loadtest", (r"(?:the |der |einen )?(?:load[- ]?test|lasttest)[- ]?(?:command|befehl|plan)?(?: please| bitte)?",)),
+    ("export", (r"export(?:ieren)?",)),
+    ("undo", (r"undo", r"zurück", r"rückgängig", r"nimm das zurück", r"take that back", r"back", r"revert")),
+    ("new", (r"new", r"neu", r"von vorne?", r"start over", r"reset", r"neue frage", r"new question")),
+    ("help", (r"help", r"hilfe", r"was kannst du", r"what can you do")),
+)  # fmt: skip
+_WISHES: Final[tuple[tuple[Wish, re.Pattern[str]], ...]] = tuple(
+    (wish, re.compile(rf"^\W*(?:{'|'.join(words)})\W*$", re.IGNORECASE)) for wish, words in _WISH_WORDS
+)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """One message in its thread. `specs` are those after this turn, one for each alternative compared."""
+
+    lang: Lang
+    in_scope: bool = True
+    intents: tuple[str, ...] = ()
+    specs: tuple[Spec, ...] = ()
+    wish: Wish | None = None
+    clarify: Any = None
+    readings: tuple[Any, ...] = ()
+    missing: tuple[str, ...] = ()
+    clicked: bool = False
+    request: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def intent(self) -> str:
+        return self.intents[0] if self.intents else "clarify"
+
+    def asks(self, *intents: str) -> bool:
+        """Whether any of these is asked, by words or by a button."""
+        return any(intent in self.intents or intent == self.wish for intent in intents)
+
+
+def of_click(action: str, delta: Spec, thread: ThreadState, lang: Lang) -> Heard:
+    """A button or select: the thread's specs, changed where the click carries a change."""
+    turn = thread.last_sized
+    specs = tuple(merged(spec, delta) for spec in turn.specs) if turn else ()
+    intents = (turn.intents or (turn.intent,)) if turn else ()
+    wish: Any = action if action in {name for name, _ in _WISHES} or action == "compare" else None
+    return Heard(lang=lang, intents=tuple(intents), specs=specs, wish=wish, clicked=True)
+
+
+def wish_in(text: str) -> Wish | None:
+    """The wish that a whole message is, or None."""
+    short = text.strip()
+    return next((wish for wish, pattern in _WISHES if pattern.match(short)), None) if len(short) <= 60 else None
+
+
+def hear(text: str, thread: ThreadState) -> Heard:
+    """What a message asks in its thread."""
+    from bot.understand.read import read_thread
+    from bot.understand.specs import specs_of
+
+    said = [turn.text for turn in thread.turns if turn.text]
+    requests = read_thread([*said, text])
+    now = requests[-1]
+    specs = [dict(spec) for spec in specs_of(now)]
+    if any(turn.delta for turn in thread.turns) and len(requests) > 1:
+        specs = _after_clicks([dict(spec) for spec in specs_of(requests[-2])], specs, thread)
+    return Heard(
+        lang=_lang(now.lang, thread, text),
+        in_scope=now.in_scope,
+        intents=tuple(now.intents or ([now.intent] if now.intent else [])),
+        specs=tuple(specs),
+        wish=wish_in(text),
+        clarify=now.clarify,
+        readings=tuple(now.assumptions),
+        missing=tuple(now.missing),
+        request=now.model_dump(mode="json", exclude={"text", "overruled", "unread"}),
+    )
+
+
+def _after_clicks(before: list[Spec], now: list[Spec], thread: ThreadState) -> list[Spec]:
+    """What this message changed, applied to the specs as clicks have left them."""
+    kept = list(thread.last_sized.specs) if thread.last_sized else []
+    if len(before) != len(now) or len(kept) != len(now):
+        return now
+    return [merged(spec, delta_of(old, new)) for spec, old, new in zip(kept, before, now, strict=True)]
+
+
+def _lang(read: str, thread: ThreadState, text: str) -> Lang:
+    """The language of the message; of the thread where a message is too short to tell ("fp8?", "50 users")."""
+    if thread.lang and len(text.split()) <= 3:
+        return thread.lang
+    return "de" if read == "de" else "en" if read == "en" else thread.lang or "en"

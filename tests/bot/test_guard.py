@@ -1,0 +1,94 @@
+"""The number guard: what it lets through and what it stops."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.guard import Material, numbers_in, untraced
+from bot.reply.wording import wording
+
+
+@pytest.fixture
+def material() -> Material:
+    found = Material(citations=2)
+    found.add_data(
+        {
+            "margin_gib": {"low": -120.0, "expected": -116.3, "high": -110.0},
+            "context_tokens": 32768,
+            "concurrency": 10,
+            "decode_tok_s_per_user": {"low": 33.2, "expected": 41.0, "high": 52.4},
+            "kv_bytes_per_token": 327680.0,
+            "weights_share": 0.704,
+            "rent_price": 2.4951,
+            "ttft_ms": 812.0,
+        }
+    )
+    found.add_names(["RTX 4090", "Llama 3.3 70B", "Q4_K_M", "2 × H100 SXM 80 GB"])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("lang", "text"),
+    [
+        ("de", "Nein: es fehlen rund 116 GiB auf einer RTX 4090."),
+        ("de", "Rund 119.091 MiB fehlen."),
+        ("en", "About 116.3 GiB are missing for Llama 3.3 70B in Q4_K_M [1]."),
+        ("en", "10 × 32k at 320 KiB per token."),
+        ("de", "33–52 Tokens/s je Nutzer, erstes Token nach 0,8 s."),
+        ("de", "70 % des Bedarfs, ab 2,50 € [2]."),
+        ("en", "2 × H100 SXM 80 GB will do."),
+        ("de", "32.768 Token, also 32k."),
+        ("en", "Nothing to count here."),
+    ],
+)
+def test_traced(lang: str, text: str, material: Material) -> None:
+    assert untraced(text, lang, material) == ()
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "stopped"),
+    [
+        ("de", "Es fehlen 117 GiB.", ("117 gib",)),
+        ("en", "About 116 GB are missing.", ("116 gb",)),
+        ("en", "About 11.63 GiB are missing.", ("11.63 gib",)),
+        ("en", "34 tokens/s", ("34 tokens/s",)),
+        ("en", "33–60 tokens/s", ("60 tokens/s",)),
+        ("en", "An RTX 5090 would do.", ("5090",)),
+        ("en", "Take Q5_K_M.", ("q5_k_m",)),
+        ("en", "As shown in [3].", ("[3]",)),
+        ("de", "80 % des Bedarfs", ("80 %",)),
+        ("en", "from $24.95", ("$24.95",)),
+    ],
+)
+def test_stopped(lang: str, text: str, stopped: tuple[str, ...], material: Material) -> None:
+    assert untraced(text, lang, material) == stopped
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "values"),
+    [
+        ("de", "1.234,5 GiB", [1234.5 * 2**30]),
+        ("en", "1,234.5 GiB", [1234.5 * 2**30]),
+        ("de", "1.234 Token", [1234.0]),
+        ("en", "1.234 tokens", [1.234]),
+        ("en", "33–52 ms", [0.033, 0.052]),
+        ("de", "0,8 s", [0.8]),
+        ("en", "vLLM 0.19 on H100", [0.19]),
+    ],
+)
+def test_numbers_are_read_as_the_language_writes_them(lang: str, text: str, values: list[float]) -> None:
+    assert [number.value for number in numbers_in(text, lang)] == pytest.approx(values)
+
+
+@given(st.sampled_from(["de", "en"]), st.floats(min_value=0.01, max_value=1e6))
+def test_what_the_wording_writes_is_traced(lang: str, value: float) -> None:
+    material = Material()
+    material.add_data({"size_gib": value, "rate_tok_s": value, "time_ms": value, "capacity_tokens": value})
+    words = wording(lang)  # type: ignore[arg-type]
+    for text in (words.gib(value), f"{words.number(value)} tokens/s", words.ms(value), words.about(value)):
+        assert untraced(text, lang, material) == ()
+
+
+@given(st.text(max_size=300))
+def test_any_text_can_be_checked(text: str) -> None:
+    assert isinstance(untraced(text, "de", Material()), tuple)
