@@ -57,7 +57,9 @@ def render(answer: Answer, *, private: bool = False, said_before: str = "") -> R
     `said_before` is mrkdwn shown above the answer, e.g. who asked.
     """
     opening = [_context(said_before)] if said_before else []
-    head, body, tail = [*opening, *_head(answer)], list(_body(answer)), list(_tail(answer, private))
+    first, *more = _opening_sections(answer)
+    head = [*opening, first, *_table_blocks(answer)]
+    body, tail = [*more, *_body(answer)], list(_tail(answer, private))
     groups, complete = _grouped(head, body, tail, answer)
     messages = tuple(
         Message(_notification(answer, n, len(groups)), tuple(group)) for n, group in enumerate(groups, start=1)
@@ -112,10 +114,14 @@ def _notification(answer: Answer, number: int, count: int) -> str:
     return said if number == 1 else label(answer.lang, "more", n=number, count=count, headline=said)
 
 
-def _head(answer: Answer) -> Iterator[Block]:
-    yield from _sections(answer.lead, before=bold(cut(answer.headline, limits.NOTIFICATION_CHARS)), joint=" ")
-    if answer.table:
-        yield _context(escape(answer.table.caption))
+def _opening_sections(answer: Answer) -> list[Block]:
+    """Headline and lead: one section, unless the lead is very long."""
+    return list(_sections(answer.lead, before=bold(cut(answer.headline, limits.NOTIFICATION_CHARS)) or "–", joint=" "))
+
+
+def _table_blocks(answer: Answer) -> Iterator[Block]:
+    if answer.table and answer.table.columns:
+        yield _context(escape(cut(answer.table.caption, limits.CELL_CHARS)) or "–")
         yield _table(answer.table)
 
 
@@ -181,9 +187,18 @@ def _tail(answer: Answer, private: bool) -> Iterator[Block]:
 
 def _assumption_blocks(answer: Answer) -> Iterator[Block]:
     yield _context(_cut_at([_assumed(answer)], limits.CONTEXT_CHARS, ""))
-    selects = [_select(n, view) for n, view in enumerate(answer.assumptions) if view.alternatives]
+    selects = _selects(answer.assumptions)
     if selects:
-        yield {"type": "actions", "block_id": f"assume:{answer.id}", "elements": selects[: limits.SELECTS]}
+        yield {"type": "actions", "block_id": f"assume:{answer.id}", "elements": selects}
+
+
+def _selects(assumptions: Sequence[AssumptionView]) -> list[Block]:
+    selects: list[Block] = []
+    for n, view in enumerate(assumptions):
+        select = _select(n, view) if view.alternatives else None
+        if select and _cost([*selects, select]) <= limits.SELECT_CHARS and len(selects) < limits.SELECTS:
+            selects.append(select)
+    return selects
 
 
 def _assumed(answer: Answer) -> str:

@@ -7,10 +7,10 @@ MESSAGE_CHARS: Final = 12_000
 # Slack allows 50 blocks a message, some of which it expands.
 MESSAGE_BLOCKS: Final = 45
 SECTION_CHARS: Final = 2_900
-CONTEXT_CHARS: Final = 2_900
+CONTEXT_CHARS: Final = 1_500
 TABLE_ROWS: Final = 100
 TABLE_COLUMNS: Final = 20
-TABLE_CHARS: Final = 9_000
+TABLE_CHARS: Final = 7_000
 CELL_CHARS: Final = 300
 # 4,000 characters of `text` are recommended; `chat.update` refuses more.
 TEXT_CHARS: Final = 3_900
@@ -18,8 +18,10 @@ NOTIFICATION_CHARS: Final = 1_500
 BUTTON_CHARS: Final = 75
 PLACEHOLDER_CHARS: Final = 150
 OPTION_CHARS: Final = 75
-SELECT_OPTIONS: Final = 100
+SELECT_OPTIONS: Final = 20
 SELECTS: Final = 12
+# All selects of a message together, so that they never crowd out the answer.
+SELECT_CHARS: Final = 3_000
 ACTIONS_A_BLOCK: Final = 25
 # A longer answer goes into a file: a thread of ten messages is read by nobody.
 MESSAGES: Final = 3

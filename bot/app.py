@@ -1,0 +1,37 @@
+"""The Bolt app: middleware, listeners, one file a surface. `sizewise serve` starts here."""
+
+from __future__ import annotations
+
+import logging
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+
+from bot.settings import Settings
+from bot.slack import action, command, home, lifecycle, mention, thread
+from bot.slack.clients import web_client
+from bot.slack.record import Recorder
+from bot.slack.room import Room
+
+
+def build(room: Room) -> AsyncApp:
+    """The app of a running bot. It knows who it is: no request waits for `auth.test`, none is lost to its failure."""
+    me, settings = room.me, room.settings
+
+    async def authorize() -> AuthorizeResult:
+        ids = {"enterprise_id": me.enterprise, "team_id": me.team, "bot_user_id": me.bot_user, "bot_id": me.bot_id}
+        return AuthorizeResult(**ids, bot_token=settings.bot_token)
+
+    log, client = logging.getLogger("slack_bolt"), web_client(settings, token=False)
+    app = AsyncApp(logger=log, authorize=authorize, client=client, signing_secret=settings.signing_secret)
+    app.use(Recorder(room).record)
+    for surface in (mention, thread, command, action, home, lifecycle):
+        surface.register(app, room)
+    return app
+
+
+def main() -> int:
+    """Run until stopped; the exit code."""
+    from bot.slack.serve import main as serve
+
+    return serve(Settings())

@@ -1,0 +1,80 @@
+"""The web server: Slack's requests, health, metrics."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from slack_bolt.adapter.starlette.async_handler import AsyncSlackRequestHandler
+from slack_bolt.async_app import AsyncApp
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from bot import metrics
+from bot.slack.room import Room
+
+# Slack's largest payloads are views of 250 kB; anything far above is not Slack.
+MAX_BODY_BYTES: Final = 1_000_000
+_STARTED = time.monotonic()
+
+
+def http_app(bolt: AsyncApp, room: Room) -> Starlette:
+    """Health and metrics always; Slack's requests only in HTTP mode."""
+    handler = AsyncSlackRequestHandler(bolt)
+
+    async def events(request: Request) -> Response:
+        body = await _body(request)
+        if body is None:
+            return PlainTextResponse("too large", 413)
+        try:
+            body.decode("utf-8")
+        except UnicodeDecodeError:
+            return PlainTextResponse("not UTF-8", 400)
+        return await handler.handle(request)
+
+    async def healthy(_: Request) -> Response:
+        return JSONResponse({"ok": True, "uptime_s": round(time.monotonic() - _STARTED)})
+
+    async def ready(_: Request) -> Response:
+        found = await readiness(room)
+        return JSONResponse(found, 200 if found["ok"] else 503)
+
+    async def exposed(_: Request) -> Response:
+        return Response(metrics.exposition(), media_type="text/plain; version=0.0.4")
+
+    routes = [Route("/healthz", healthy), Route("/readyz", ready), Route("/metrics", exposed)]
+    if room.settings.mode == "http":
+        routes.append(Route("/slack/events", events, methods=["POST"]))
+    return Starlette(routes=routes)
+
+
+async def _body(request: Request) -> bytes | None:
+    """The raw body, or None where it is too large; it stays readable for Bolt, which checks the signature over it."""
+    if int(request.headers.get("content-length") or 0) > MAX_BODY_BYTES:
+        return None
+    body = await request.body()
+    return body if len(body) <= MAX_BODY_BYTES else None
+
+
+async def readiness(room: Room) -> dict[str, object]:
+    """What must work for a question to be answered."""
+    try:
+        waiting: int | None = await room.offload.database(room.inbox.waiting)
+    except SQLAlchemyError:
+        waiting = None
+    silence_s = socket_silence_s(room)
+    alive = silence_s is None or silence_s < room.settings.socket_silence_s
+    ok = waiting is not None and room.token_alive and alive
+    return {
+        "ok": ok, "database": waiting is not None, "waiting": waiting, "token": room.token_alive,
+        "socket_silence_s": None if silence_s is None else round(silence_s, 1),
+    }  # fmt: skip
+
+
+def socket_silence_s(room: Room) -> float | None:
+    """Seconds since the last ping over the socket; None without one."""
+    last = getattr(room.socket, "last_ping_pong_time", None)
+    return time.time() - float(last) if last else None

@@ -1,0 +1,97 @@
+"""The global middleware that writes a turn into the inbox before Bolt acknowledges it.
+
+Bolt acknowledges events before their listeners run: what is not recorded by then is lost in a crash. If the write
+fails, Bolt answers 500 (or, over a socket, nothing) and Slack delivers again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from slack_bolt.context.async_context import AsyncBoltContext
+
+from bot import metrics
+from bot.inbox import NewTurn
+from bot.logs import logger
+from bot.slack.reading import addressed, click_of, mentions, message_of, turn_of_click, turn_of_command, turn_of_message
+from bot.slack.room import Arrival, Room
+
+log = logger()
+
+ARRIVAL: Final = "sizewise_arrival"
+_IGNORED: Final = Arrival("ignored")
+
+
+def arrival(context: Mapping[str, Any]) -> Arrival:
+    """What the middleware found out about this payload."""
+    found = context.get(ARRIVAL)
+    return found if isinstance(found, Arrival) else _IGNORED
+
+
+class Recorder:
+    """The middleware, bound to a room."""
+
+    def __init__(self, room: Room) -> None:
+        self.room = room
+
+    async def record(
+        self, body: dict[str, Any], context: AsyncBoltContext, next: Callable[[], Awaitable[None]]
+    ) -> None:
+        with metrics.record_seconds.time():
+            found = await self._arrival(body)
+        kind = found.turn.kind if found.turn else str(body.get("type") or "command")
+        metrics.received.labels(kind, found.outcome).inc()
+        if found.reason:
+            log.info("ignored", kind=kind, reason=found.reason)
+        context[ARRIVAL] = found
+        await next()
+
+    async def _arrival(self, body: dict[str, Any]) -> Arrival:
+        if body.get("type") == "event_callback":
+            known = (body.get("event") or {}).get("type") in ("message", "app_mention")
+            return await self._message(body) if known else _IGNORED
+        if "command" in body:
+            return await self._command(body)
+        return await self._click(body) if body.get("type") == "block_actions" else _IGNORED
+
+    async def _message(self, body: dict[str, Any]) -> Arrival:
+        room = self.room
+        message = message_of(body, room.me)
+        if isinstance(message, str):
+            return Arrival("ignored", reason=message)
+        certain = message.direct or mentions(message.text, room.me)
+        thread = (
+            None
+            if certain or not message.thread_ts
+            else await room.offload.database(room.store.thread, message.thread_id)
+        )
+        if not addressed(message, room.me, thread, room.settings.strict):
+            return Arrival("ignored", reason="not addressed")
+        return await self._record(turn_of_message(message, room.me))
+
+    async def _command(self, body: dict[str, Any]) -> Arrival:
+        if not str(body.get("text") or "").strip():
+            return _IGNORED
+        return await self._record(turn_of_command(body, self.room.me, time.time()))
+
+    async def _click(self, body: dict[str, Any]) -> Arrival:
+        room = self.room
+        click = click_of(body, room.me)
+        if isinstance(click, str):
+            return Arrival("ignored", reason=click)
+        stored = await room.offload.database(room.store.answer, click.answer_id)
+        thread = await room.offload.database(room.store.thread, stored.thread_id) if stored else None
+        if thread is None or (thread.team, thread.channel) != (room.me.team, click.channel):
+            return Arrival("gone")
+        return await self._record(turn_of_click(click, thread), revive=click.action == "share")
+
+    async def _record(self, turn: NewTurn, *, revive: bool = False) -> Arrival:
+        room = self.room
+        if await room.offload.database(room.inbox.waiting) >= room.settings.refuse_above:
+            return Arrival("busy", turn)
+        outcome = await room.offload.database(
+            room.inbox.record, turn, most_per_minute=room.settings.turns_per_minute, revive=revive
+        )
+        return Arrival(outcome, turn)

@@ -1,0 +1,57 @@
+"""What the listeners share: settings, identity, inbox, store, voice, worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from bot.inbox import Inbox, NewTurn
+from bot.offload import Offload
+from bot.settings import Settings
+from bot.slack.reading import Identity
+from bot.slack.voice import SlackVoice
+from bot.store import Store
+from bot.worker import Worker
+
+Outcome = Literal["new", "duplicate", "too many", "busy", "gone", "ignored"]
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """What became of a payload in the middleware; a listener finds it in Bolt's context."""
+
+    outcome: Outcome
+    turn: NewTurn | None = None
+    reason: str = ""
+
+
+@dataclass
+class Room:
+    """Everything a running bot has."""
+
+    settings: Settings
+    me: Identity
+    inbox: Inbox
+    store: Store
+    offload: Offload
+    voice: SlackVoice
+    worker: Worker
+    token_alive: bool = True
+    socket: Any = None
+
+    async def accept(self, arrival: Arrival) -> None:
+        """After the acknowledgement: set the worker going and show that something happens, or say why nothing does."""
+        turn = arrival.turn
+        if turn is None:
+            return
+        if arrival.outcome == "new":
+            self.worker.wake()
+            await self.voice.progress(turn)
+            await self._tell_queue(turn)
+        elif arrival.outcome in ("too many", "busy"):
+            await self.voice.say(turn, arrival.outcome.replace(" ", "_"))
+
+    async def _tell_queue(self, turn: NewTurn) -> None:
+        ahead = await self.offload.database(self.inbox.waiting) - 1
+        if ahead >= self.settings.busy_above:
+            await self.voice.say(turn, "queued", count=ahead)
