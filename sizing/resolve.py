@@ -98,7 +98,7 @@ def resolve(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> Resolve
     devices = expand(spec.hardware)
     engine = _engine(spec, written_format, devices, gaps)
     weights = _weights(spec, written_format, model, engine, devices, gaps)
-    kv_k, kv_v = _kv_formats(spec, model, engine, gaps)
+    kv_k, kv_v = _kv_formats(spec, model, weights, engine, gaps)
     context = _context(spec, model, engine, defaults, gaps)
     tensor, pipeline, data = _layout(spec, engine, devices, gaps)
     return Resolved(
@@ -271,15 +271,26 @@ def _meant(generic: Format, model: Architecture, engine: Engine) -> Format:
     return resolve_format(ident) if ident else native_format(model)
 
 
-def _kv_formats(spec: WorkloadSpec, model: Architecture, engine: Engine, gaps: _Gaps) -> tuple[KvFormat, KvFormat]:
+def _kv_formats(
+    spec: WorkloadSpec, model: Architecture, weights: Format, engine: Engine, gaps: _Gaps
+) -> tuple[KvFormat, KvFormat]:
     asked = spec.kv_cache
     pair = (asked.k, asked.v) if isinstance(asked, KvCacheRef) else (asked, asked)
     if pair == (None, None):
-        name = "fp16" if engine.name in _LLAMA_FAMILY or model.native_dtype == "fp16" else "bf16"
-        gaps.fill("kv_cache", name, "engine_default", engine=engine.name)
+        name, code = _default_kv(model, weights, engine)
+        gaps.fill("kv_cache", name, code, engine=engine.name)
         pair = (name, name)
     first = pair[0] or pair[1]
     return resolve_kv_format(first), resolve_kv_format(pair[1] or first)
+
+
+def _default_kv(model: Architecture, weights: Format, engine: Engine) -> tuple[str, str]:
+    """(format, why): NVFP4 checkpoints ask for an FP8 cache, and DeepSeek V4's compressed attention is only served with one."""
+    if engine.name in _SERVER_CONTEXT and model.attention_type == "mla-compressed":
+        return "fp8", "engine_default"
+    if engine.name in _SERVER_CONTEXT and weights.id == "nvfp4":
+        return "fp8", "checkpoint_default"
+    return "fp16" if engine.name in _LLAMA_FAMILY or model.native_dtype == "fp16" else "bf16", "engine_default"
 
 
 def resolve_kv_format(name: str | None) -> KvFormat:

@@ -216,6 +216,8 @@ def _kv_elements(entry: Entry, attention: Entry, kinds: tuple[LayerKind, ...], i
     kind = kinds[index]
     if kind in ("linear", "none", "cross"):
         return 0
+    if not cache:
+        return _assumed_elements(entry, attention, kinds, index)
     windowed = kind in ("sliding", "chunked")
     total = cache.get("sliding_elements_per_token" if windowed else "full_elements_per_token") or 0
     same = [n for n, other in enumerate(kinds) if other == kind]
@@ -225,6 +227,16 @@ def _kv_elements(entry: Entry, attention: Entry, kinds: tuple[LayerKind, ...], i
         return 0
     position = storing.index(index)
     return total // len(storing) + (1 if position < total % len(storing) else 0)
+
+
+def _assumed_elements(entry: Entry, attention: Entry, kinds: tuple[LayerKind, ...], index: int) -> int:
+    """Keys and values of every KV head where the catalogue has no figure; encoder layers store none."""
+    if attention.get("type") in (None, "bidirectional", "none") or attention.get("kv_lora_rank"):
+        return 0
+    if index < len(kinds) - (attention.get("decoder_layers") or len(kinds)):
+        return 0
+    heads = entry.get("num_key_value_heads") or 0
+    return int(2 * heads * (entry.get("head_dim") or 0))
 
 
 def _window(entry: Entry, attention: Entry, kind: LayerKind) -> int | None:

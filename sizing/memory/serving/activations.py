@@ -42,7 +42,7 @@ def activations_of(resolved: Resolved, layout: Layout, settings: Settings) -> Ac
         sampler_bytes=sampler,
         layer_bytes=layer,
         workspace_bytes=_experts(resolved, layout, step) + _encoder(model, settings),
-        vision_bytes=_vision(model, settings) + (sampler if settings.v1 else layer) if settings.images else 0.0,
+        vision_bytes=_vision(model, settings) + (0.0 if settings.v1 else layer) if settings.images else 0.0,
     )
 
 
@@ -81,7 +81,8 @@ def _vision(model: Architecture, settings: Settings) -> float:
     if not settings.v1:
         return c.VISION_PROFILE_V0_GIB * GIB
     family = model.family.lower()
-    least = next((size for name, size in c.VISION_PROFILE_BY_FAMILY_GIB if family.startswith(name)), c.VISION_PROFILE_GIB)
+    sizes = (size + share * model.hidden_size / 1024 for name, size, share in c.VISION_PROFILE_BY_FAMILY_GIB if family.startswith(name))
+    least = next(sizes, c.VISION_PROFILE_GIB)
     if family.startswith("gemma 4"):
         least = max(least, settings.step_tokens * c.VISION_GIB_PER_STEP_TOKEN_GEMMA4)
     return least * GIB

@@ -42,17 +42,19 @@ FLOOR_GIB: Final = 0.04
 # Latent attention expands its cache for prefill in chunks of 65,536 tokens.
 MLA_PREFILL_TOKENS: Final = 65536
 # Towers are profiled with the largest images and videos a model allows: little where images have a fixed size, gigabytes where
-# resolution and video length are open (by family; the first that the family's name starts with counts).
+# resolution and video length are open. By family (the first that the family's name starts with counts): GiB, and GiB per 1,024
+# of hidden size (Lingshu-32B 6.9, Qwen2.5-VL-7B 4.9).
 VISION_PROFILE_GIB: Final = 0.05
 VISION_PROFILE_BY_FAMILY_GIB: Final = (
-    ("gemma 3", 0.25), ("gemma 4", 0.3), ("qwen2.5-omni", 1.1), ("qwen3-omni", 3.5), ("qwen2.5-vl", 3.5), ("qwen2-vl", 3.5),
-    ("qwen3-vl", 0.8), ("qwen3.5", 0.8), ("qwen3.6", 0.8), ("qwen3.8", 0.8), ("lingshu", 4.0),
+    ("gemma 4", 0.3, 0.0), ("qwen2.5-omni", 1.1, 0.0), ("qwen3-omni", 1.5, 0.0), ("qwen2.5-vl", 0.0, 1.37), ("qwen2-vl", 0.0, 1.37),
+    ("lingshu", 0.0, 1.37), ("ui-tars", 0.0, 1.37), ("olmocr", 0.0, 1.37), ("qwen3-vl", 1.1, 0.0), ("qwen3.5", 1.1, 0.0),
+    ("qwen3.6", 1.1, 0.0), ("qwen3.8", 1.1, 0.0),
 )  # fmt: skip
 VISION_PROFILE_V0_GIB: Final = 1.3
 # Gemma 4 profiles as many encoder tokens as a step has: 2.4 GiB at 16,384 (1 case).
 VISION_GIB_PER_STEP_TOKEN_GEMMA4: Final = 2.4 / 16384
-# Encoder-decoder models profile every sequence with a full encoder input, 3.2 copies of its hidden states (2 cases).
-ENCODER_COPIES: Final = 3.2
+# Encoder-decoder models profile every sequence with a full encoder input, 2.8 copies of its hidden states (2 cases).
+ENCODER_COPIES: Final = 2.8
 ENCODER_POSITIONS_IMAGE: Final = 6404  # four tiles of 1,601 patches (Llama 3.2 Vision)
 
 # --- vLLM: outside torch ------------------------------------------------------------------------------------------------------
@@ -70,12 +72,14 @@ RADEON_EARLY_GIB: Final = 2.3
 RADEON_EARLY_UNTIL: Final = (0, 12, 0)
 # Context and communication buffers that lie outside the budget whatever it is.
 OUTSIDE_CONTEXT_GIB: Final = 0.5
+OUTSIDE_CONTEXT_PARALLEL_GIB: Final = 1.8
 
 # --- vLLM: CUDA graphs ----------------------------------------------------------------------------------------------------------
 GRAPHS_INSIDE_FROM: Final = (0, 21, 0)
 GRAPH_GIB_PER_LAYER_AND_SIZE: Final = 0.0005
+GRAPH_GIB_PER_LAYER_AND_SIZE_EXPERTS: Final = 0.0007
 GRAPH_GIB_PER_LAYER_AND_SIZE_ROCM: Final = 0.0018
-GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE: Final = 0.0004
+GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE: Final = 0.00036
 GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE_EXPERTS: Final = 0.0010
 GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE_ROCM: Final = 0.0024
 GRAPH_FLOOR_GIB: Final = 0.03

@@ -18,6 +18,7 @@ class Layout:
     pipeline: int
     data: int
     context: int
+    whole_experts: bool
 
     @property
     def ranks_per_replica(self) -> int:
@@ -40,7 +41,7 @@ def layout_of(resolved: Resolved) -> Layout:
     degree = max(tensor, asked) if asked > 1 else tensor
     if resolved.spec.engine.data_parallel_attention and asked == 1 and resolved.engine.name == "vllm":
         degree = tensor * data
-    return Layout(tensor, attention, degree, max(1, resolved.pipeline), data, max(1, resolved.context_parallel))
+    return Layout(tensor, attention, degree, max(1, resolved.pipeline), data, max(1, resolved.context_parallel), asked > 1)
 
 
 def stage_sizes(layers: int, stages: int) -> tuple[int, ...]:

@@ -69,7 +69,8 @@ def graphs_of(resolved: Resolved, device: Device, settings: Settings) -> Graphs:
     sizes = capture_sizes(settings.sequences)
     layers = max(1, len(resolved.architecture.layers)) / max(1, resolved.pipeline)
     rocm = _is_rocm(resolved, device)
-    per_size = c.GRAPH_GIB_PER_LAYER_AND_SIZE_ROCM if rocm else c.GRAPH_GIB_PER_LAYER_AND_SIZE
+    plain = c.GRAPH_GIB_PER_LAYER_AND_SIZE_EXPERTS if resolved.architecture.is_moe else c.GRAPH_GIB_PER_LAYER_AND_SIZE
+    per_size = c.GRAPH_GIB_PER_LAYER_AND_SIZE_ROCM if rocm else plain
     taken = (c.GRAPH_FLOOR_GIB + layers * sizes * per_size) * GIB
     if settings.release < c.GRAPHS_INSIDE_FROM:
         return Graphs(taken, 0.0, sizes)
@@ -81,7 +82,7 @@ def _estimate_gib(resolved: Resolved, rocm: bool) -> float:
     if rocm:
         return c.GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE_ROCM
     dense, experts = c.GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE, c.GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE_EXPERTS
-    return experts if resolved.architecture.is_moe else dense / max(1, resolved.tensor)
+    return (experts if resolved.architecture.is_moe else dense) / max(1, resolved.tensor)
 
 
 def capture_sizes(sequences: int) -> int:

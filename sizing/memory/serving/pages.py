@@ -121,10 +121,18 @@ class PageRules:
     has_draft_model: bool
     grouped: bool
     state_blocks: int
+    latent: bool
+    cross_as_full: bool
 
 
 def rank_token_bytes(layer: Layer, model: Architecture, rules: PageRules) -> float:
     """Bytes of one token in one layer on one rank: KV heads are split down to one a rank, a latent (MLA) not at all."""
+    if model.mla is not None and not rules.latent:
+        # before vLLM 0.7 latent attention was served as full heads: 192 + 128 elements a head for DeepSeek V2
+        width = model.mla.qk_nope_head_dim + model.mla.qk_rope_head_dim + model.mla.v_head_dim
+        return layer.heads / rules.tensor * width * rules.k.bytes_per_element
+    if layer.kind == "cross":
+        return layer.kv_heads / rules.tensor * (layer.head_dim + layer.v_head_dim) * rules.k.bytes_per_element
     whole = kv_token_bytes(layer, model, rules.k, rules.v)
     if model.mla is not None or not layer.kv_heads:
         return whole
@@ -135,7 +143,7 @@ def rank_cache(model: Architecture, layers: tuple[Layer, ...], rules: PageRules)
     """The cache of a rank that holds those layers."""
     if model.attention_type == "mla-compressed":
         return _compressed(model, layers, rules)
-    storing = [layer for layer in layers if layer.kv_elements_per_token]
+    storing = [layer for layer in layers if layer.kv_elements_per_token or (rules.cross_as_full and layer.kind == "cross")]
     full = [layer for layer in storing if layer.window_tokens is None]
     windowed = [layer for layer in storing if layer.window_tokens is not None]
     states = [layer for layer in layers if layer.linear is not None]

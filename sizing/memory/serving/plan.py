@@ -129,6 +129,8 @@ def page_rules(resolved: Resolved, layout: Layout, settings: Settings) -> PageRu
         has_draft_model=settings.draft in ("draft", "dspark", "dflash"),
         grouped=not vllm or (settings.v1 and settings.release >= (0, 9, 0)),
         state_blocks=state_blocks,
+        latent=not vllm or settings.release >= (0, 7, 0),
+        cross_as_full=vllm and not settings.v1,
     )
 
 
@@ -230,7 +232,8 @@ def _outside_need(serving: Serving, rank: Rank) -> float:
         return 0.0
     graphs = 0.0 if rank.graphs.inside else rank.graphs.taken_bytes
     warm_up = 4.0 * serving.settings.sequences * serving.resolved.architecture.vocab_size
-    return graphs + warm_up + c.OUTSIDE_CONTEXT_GIB * GIB
+    context = c.OUTSIDE_CONTEXT_GIB if serving.layout.ranks_per_replica == 1 else c.OUTSIDE_CONTEXT_PARALLEL_GIB
+    return graphs + warm_up + context * GIB
 
 
 def _state_need(serving: Serving, rank: Rank) -> float:

@@ -93,7 +93,7 @@ def is_v1(resolved: Resolved, release: tuple[int, int, int]) -> bool:
 def is_large(resolved: Resolved) -> bool:
     """vLLM's class of large devices: at least 70 GiB and no A100."""
     first = resolved.devices[0] if resolved.devices else None
-    if first is None or first.visible_gib is None:
+    if first is None or first.visible_gib is None or first.accelerator is None:
         return False
     return first.visible_gib >= c.LARGE_DEVICE_GIB and "A100" not in first.name and "A800" not in first.name
 

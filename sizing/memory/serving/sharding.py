@@ -126,14 +126,14 @@ def _outside(key: _Key, first: bool, last: bool) -> Mapping[TensorClass, float]:
 def _loaded_params(model: Architecture, name: TensorClass, count: int) -> float:
     if name in ("embedding", "head") and model.vocab_size:
         return count * pad_to(model.vocab_size, _VOCABULARY_PAD) / model.vocab_size
-    if name == "audio" and "omni" in model.id.lower():
-        return min(count, _OMNI_TOWERS)
+    if name == "audio":
+        return min(count, _OMNI_TOWERS.get(model.family, count))
     return count
 
 
 # Omni models publish a thinker and a talker; text servers load the thinker with its towers only
-# (Qwen2.5-Omni-7B: 16.73 GiB = 14.19 + 2.5).
-_OMNI_TOWERS = 1_340_000_000
+# (Qwen2.5-Omni-7B: 16.73 GiB = 14.19 + 2.5; Qwen3-Omni in 4 bit: 19.21 = 15.7 + 3.5).
+_OMNI_TOWERS = {"Qwen2.5-Omni": 1_340_000_000, "Qwen3-Omni": 1_900_000_000}
 
 
 def _outside_degree(layout: Layout) -> int:
@@ -145,7 +145,8 @@ def _padding(key: _Key, name: TensorClass) -> float:
     model = key.model
     if name != "expert" or model.moe is None or not key.chosen.id.startswith("mxfp4"):
         return 1.0
-    width = max(1, model.moe.intermediate_size * key.layout.tensor // max(1, key.layout.expert_degree) // key.layout.tensor)
+    spread = key.layout.expert_degree > key.layout.tensor or key.layout.whole_experts
+    width = model.moe.intermediate_size if spread else max(1, model.moe.intermediate_size // key.layout.tensor)
     hidden = model.hidden_size or _HIDDEN_PAD
     return pad_to(width, _EXPERT_PAD) / width * pad_to(hidden, _HIDDEN_PAD) / hidden
 
