@@ -76,7 +76,7 @@ class GgufFile:
         return max((t.size_bytes for layer in self.layers for t in layer if t.is_expert), default=0.0)
 
 
-class _Identity:
+class ByIdentity:
     """Hashes an architecture by identity, so that a cache can be keyed by it (the architecture holds mappings)."""
 
     __slots__ = ("model",)
@@ -88,7 +88,7 @@ class _Identity:
         return id(self.model)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and other.model is self.model
+        return isinstance(other, ByIdentity) and other.model is self.model
 
 
 def gguf_file(
@@ -103,7 +103,7 @@ def gguf_file(
     `params_in_file` (a count) tells whether a latent-attention file holds the joint projection beside the absorbed ones.
     """
     mix = mix_of(chosen, engine, is_gpt_oss=model.name == "gpt_oss")
-    return _file(_Identity(model), mix, file_bytes, _has_joint_projection(model, mix, params_in_file))
+    return _file(ByIdentity(model), mix, file_bytes, _has_joint_projection(model, mix, params_in_file))
 
 
 def _has_joint_projection(model: Architecture, mix: Mix, params_in_file: float | None) -> bool:
@@ -117,7 +117,7 @@ def _has_joint_projection(model: Architecture, mix: Mix, params_in_file: float |
 
 
 @lru_cache(maxsize=256)
-def _file(key: _Identity, mix: Mix, file_bytes: float | None, joint: bool) -> GgufFile:
+def _file(key: ByIdentity, mix: Mix, file_bytes: float | None, joint: bool) -> GgufFile:
     if file_bytes is not None:
         return _scaled(_file(key, mix, None, joint), file_bytes)
     model = key.model

@@ -12,8 +12,10 @@ Each of these values was printed by a start-up log.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sizing.architecture.types import Architecture
+from sizing.memory.gguf import ByIdentity
 from sizing.memory.local.settings import LlamaSettings
 from sizing.units import MIB
 
@@ -80,14 +82,15 @@ def _per_layer_elements(model: Architecture) -> float:
     return 2.0 * float(ple["dim"]) * len(model.layers) + 2.0 * model.hidden_size
 
 
-def _heads(model: Architecture) -> tuple[int, int]:
+@lru_cache(maxsize=512)
+def _heads(key: ByIdentity) -> tuple[int, int]:
     """(query heads, their dimension) of the widest attention layer."""
-    shapes = [(layer.heads, layer.head_dim) for layer in model.layers if layer.kind not in ("linear", "none")]
+    shapes = [(layer.heads, layer.head_dim) for layer in key.model.layers if layer.kind not in ("linear", "none")]
     return max(shapes, key=lambda shape: shape[0] * shape[1], default=(0, 0))
 
 
 def _attention(model: Architecture, settings: LlamaSettings, mask_cells: int) -> float:
-    heads, dim = _heads(model)
+    heads, dim = _heads(ByIdentity(model))
     token_bytes, hidden, cells = _F32 * settings.ubatch_tokens, model.hidden_size, settings.cells
     if model.mla is not None and settings.latent != "full":
         return _latent_attention(model, settings, heads, mask_cells)

@@ -35,7 +35,7 @@ def _weights(layout: Layout) -> list[DerivationStep]:
         inputs={
             "layers_gib": gib(file.layers_bytes), "output_gib": gib(file.output_on_device_bytes),
             "token_embedding_gib": gib(file.token_embedding_bytes), "per_layer_embedding_gib": gib(file.per_layer_embedding_bytes),
-            "layers_on_devices": layout.placement.layers_on_devices, "layers": len(layout.caches) + 1,
+            "layers_on_devices": layout.placement.layers_on_devices, "layers": layout.layers,
             "host_gib": gib(layout.on_host.weights),
         },
         value=gib(sum(part.weights for part in layout.on_device)),
@@ -47,18 +47,18 @@ def _weights(layout: Layout) -> list[DerivationStep]:
 
 def _cache(layout: Layout) -> list[DerivationStep]:
     settings, caches = layout.settings, layout.caches
-    full = [cache for cache in caches if cache.keys and cache.window_tokens is None]
-    windowed = [cache for cache in caches if cache.keys and cache.window_tokens is not None]
-    kv = sum(part.kv for part in layout.on_device) + layout.on_host.kv
+    counted = [(shape, counts[-1]) for shape, counts in zip(caches.shapes, caches.before, strict=True) if shape.keys]
+    full = sum(count for shape, count in counted if shape.window_tokens is None)
+    windowed = sum(count for shape, count in counted if shape.window_tokens is not None)
     step = DerivationStep(
         quantity="kv_cache_gib",
         formula="sum over layers: cells x (key elements x bytes + value elements x bytes)",
         inputs={
-            "cells": settings.cells, "full_layers": len(full), "windowed_layers": len(windowed),
+            "cells": settings.cells, "full_layers": full, "windowed_layers": windowed,
             "mask_cells": mask_cells(settings, caches), "slots": settings.slots, "latent": settings.latent,
             "bytes_k": layout.resolved.kv_k.bytes_per_element, "bytes_v": layout.resolved.kv_v.bytes_per_element,
         },
-        value=gib(kv),
+        value=gib(layout.kv_bytes),
         unit="GiB",
         sources=(_CACHE,),
     )  # fmt: skip

@@ -6,14 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 from sizing.architecture.types import Architecture, Layer
 from sizing.errors import UserError
-from sizing.memory.gguf import GgufFile, gguf_file
+from sizing.memory.gguf import ByIdentity, GgufFile, Tensor, gguf_file
 from sizing.memory.local.settings import LlamaSettings
 from sizing.resolve import Resolved
 from sizing.units import GIB, pad_to
 
+_IN_RAM = -1
 _HOST_BUFFERS = frozenset({"CPU", "CUDA_HOST", "HOST"})
 # A repeated group that holds a repeat can take exponential time on a hostile pattern.
 _NESTED_REPEAT = re.compile(r"\([^()]*[+*}][^()]*\)[+*{]")
@@ -31,29 +33,40 @@ class CacheShape:
     state_bytes: float
 
 
-class _ByIdentity:
-    __slots__ = ("model",)
+@dataclass(frozen=True, slots=True)
+class CacheTable:
+    """The caches of all layers: the distinct shapes, and how many layers of each lie before a layer (running counts)."""
 
-    def __init__(self, model: Architecture) -> None:
-        self.model = model
+    shapes: tuple[CacheShape, ...]
+    before: tuple[tuple[int, ...], ...]
 
-    def __hash__(self) -> int:
-        return id(self.model)
+    @property
+    def layers(self) -> int:
+        """Repeating layers."""
+        return len(self.before[0]) - 1 if self.before else 0
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ByIdentity) and other.model is self.model
+    def count(self, shape: int, start: int, stop: int) -> int:
+        """Layers of a shape from `start` up to but without `stop`."""
+        return self.before[shape][stop] - self.before[shape][start]
+
+    @property
+    def state_bytes(self) -> float:
+        """Recurrent state of one sequence over all layers."""
+        return sum(shape.state_bytes * counts[-1] for shape, counts in zip(self.shapes, self.before, strict=True))
 
 
-def cache_shapes(model: Architecture, latent: str) -> tuple[CacheShape, ...]:
-    """The cache of every layer as llama.cpp stores it (`latent`: see `settings.Latent`)."""
-    return _cache_shapes(_ByIdentity(model), latent)
+def cache_table(model: Architecture, latent: str) -> CacheTable:
+    """The caches of a model as llama.cpp stores them (`latent`: see `settings.Latent`)."""
+    return _cache_table(ByIdentity(model), latent)
 
 
 @lru_cache(maxsize=512)
-def _cache_shapes(key: _ByIdentity, latent: str) -> tuple[CacheShape, ...]:
+def _cache_table(key: ByIdentity, latent: str) -> CacheTable:
     storing = sum(1 for layer in key.model.layers if layer.kv_elements_per_token) or 1
     index = key.model.index_elements_per_token / storing if latent != "full" else 0
-    return tuple(_cache_shape(key.model, layer, latent, index) for layer in key.model.layers)
+    rows = [_cache_shape(key.model, layer, latent, index) for layer in key.model.layers]
+    shapes = tuple(dict.fromkeys(rows))
+    return CacheTable(shapes, tuple((0, *accumulate(int(row == shape) for row in rows)) for shape in shapes))
 
 
 def _cache_shape(model: Architecture, layer: Layer, latent: str, index: float) -> CacheShape:
@@ -93,12 +106,16 @@ def window_cells(settings: LlamaSettings, window_tokens: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class LayerWeights:
-    """Bytes of one layer: what stays with the layer, and what overrides send to RAM or pin to a device."""
+class WeightTable:
+    """Bytes of all layers: running sums of what stays with its layer, what overrides keep in RAM or pin to a device."""
 
-    on_layer_bytes: float
+    before: tuple[float, ...]
     on_host_bytes: float
-    pinned: tuple[tuple[int, float], ...] = ()
+    pinned: tuple[tuple[int, float], ...]
+
+    def sum(self, start: int, stop: int) -> float:
+        """Bytes that stay with the layers from `start` up to but without `stop`."""
+        return self.before[stop] - self.before[start]
 
 
 def file_of(resolved: Resolved) -> GgufFile:
@@ -109,13 +126,13 @@ def file_of(resolved: Resolved) -> GgufFile:
     return gguf_file(resolved.architecture, resolved.weights, resolved.engine.name, size, params)
 
 
-def layer_weights(file: GgufFile, cpu_moe_layers: int, overrides: Sequence[str]) -> tuple[LayerWeights, ...]:
-    """Every layer's bytes after `--n-cpu-moe` and `-ot`.
+def weight_table(file: GgufFile, cpu_moe_layers: int, overrides: Sequence[str]) -> WeightTable:
+    """The layers' bytes after `--n-cpu-moe` and `-ot`.
 
     Raises:
         UserError: an override is no "pattern=buffer" or its pattern no regular expression.
     """
-    return _layer_weights(_FileIdentity(file), cpu_moe_layers, tuple(overrides))
+    return _weight_table(_FileIdentity(file), cpu_moe_layers, tuple(overrides))
 
 
 class _FileIdentity:
@@ -132,24 +149,31 @@ class _FileIdentity:
 
 
 @lru_cache(maxsize=256)
-def _layer_weights(key: _FileIdentity, cpu_moe_layers: int, overrides: tuple[str, ...]) -> tuple[LayerWeights, ...]:
+def _weight_table(key: _FileIdentity, cpu_moe_layers: int, overrides: tuple[str, ...]) -> WeightTable:
     rules = [_rule(text) for text in overrides]
-    rows = []
+    moved: dict[int, float] = {}
+    stays = []
     for index, tensors in enumerate(key.file.layers):
-        stays = host = 0.0
-        pinned: dict[int, float] = {}
+        here = 0.0
         for tensor in tensors:
-            target = next((where for pattern, where in rules if pattern.search(tensor.name)), None)
-            if target is None and tensor.is_expert and index < cpu_moe_layers:
-                target = -1
+            target = _target(tensor, index, cpu_moe_layers, rules)
             if target is None:
-                stays += tensor.size_bytes
-            elif target < 0:
-                host += tensor.size_bytes
+                here += tensor.size_bytes
             else:
-                pinned[target] = pinned.get(target, 0.0) + tensor.size_bytes
-        rows.append(LayerWeights(stays, host, tuple(pinned.items())))
-    return tuple(rows)
+                moved[target] = moved.get(target, 0.0) + tensor.size_bytes
+        stays.append(here)
+    host = moved.pop(_IN_RAM, 0.0)
+    return WeightTable((0.0, *accumulate(stays)), host, tuple(moved.items()))
+
+
+def _target(
+    tensor: Tensor, layer: int, cpu_moe_layers: int, rules: Sequence[tuple[re.Pattern[str], int]]
+) -> int | None:
+    """Where a tensor is sent away from its layer: a device, RAM, or nowhere (None); the first rule that matches wins."""
+    for pattern, where in rules:
+        if pattern.search(tensor.name):
+            return where
+    return _IN_RAM if tensor.is_expert and layer < cpu_moe_layers else None
 
 
 def override_texts(asked: str | list[str] | None) -> tuple[str, ...]:
@@ -176,6 +200,6 @@ def _rule(text: str) -> tuple[re.Pattern[str], int]:
             "engine.tensor_overrides", text[:80], "repeats inside repeats and very long patterns are not taken"
         )
     try:
-        return re.compile(pattern), int(device.group(1) or 0) if device else -1
+        return re.compile(pattern), int(device.group(1) or 0) if device else _IN_RAM
     except re.error as fault:
         raise UserError("engine.tensor_overrides", text, f"{pattern!r} is no regular expression: {fault}") from None

@@ -10,11 +10,12 @@ from sizing.memory.gguf import GgufFile
 from sizing.memory.local.compute import Role, compute_bytes, host_buffer_bytes
 from sizing.memory.local.layers import (
     CacheShape,
-    LayerWeights,
-    cache_shapes,
+    CacheTable,
+    WeightTable,
+    cache_table,
     file_of,
-    layer_weights,
     override_texts,
+    weight_table,
     window_cells,
 )
 from sizing.memory.local.overhead import context_bytes
@@ -46,8 +47,8 @@ class Layout:
     resolved: Resolved
     settings: LlamaSettings
     file: GgufFile
-    caches: tuple[CacheShape, ...]
-    weights: tuple[LayerWeights, ...]
+    caches: CacheTable
+    weights: WeightTable
     devices: tuple[Device, ...]
     placement: Placement
     on_device: tuple[Bytes, ...]
@@ -58,14 +59,20 @@ class Layout:
         """Whether processors compute; their RAM is then the device."""
         return all(is_cpu(device.accelerator) for device in self.devices)
 
-    def kv_bytes(self, layer: int) -> float:
-        """Cache of one layer over all slots."""
-        return cache_bytes(self.resolved, self.settings, self.caches[layer])
+    @property
+    def layers(self) -> int:
+        """Layers as `-ngl` counts them: the repeating ones and the output layer."""
+        return self.caches.layers + 1
+
+    @property
+    def kv_bytes(self) -> float:
+        """Cache of all layers and slots, wherever it lies."""
+        return sum(part.kv for part in self.on_device) + self.on_host.kv
 
     @property
     def state_per_sequence(self) -> float:
         """Recurrent state of one sequence with the snapshots that drafting keeps."""
-        return sum(cache.state_bytes for cache in self.caches) * (1 + self.settings.drafts)
+        return self.caches.state_bytes * (1 + self.settings.drafts)
 
 
 def cache_bytes(resolved: Resolved, settings: LlamaSettings, cache: CacheShape) -> float:
@@ -90,14 +97,14 @@ def lay_out(
     """
     settings, asked = llama_settings(resolved), resolved.spec.engine
     file = file_of(resolved)
-    caches = cache_shapes(resolved.architecture, settings.latent)
+    caches = cache_table(resolved.architecture, settings.latent)
     moe_layers = asked.cpu_moe_layers if cpu_moe_layers is None else cpu_moe_layers
-    weights = layer_weights(file, moe_layers or 0, override_texts(asked.tensor_overrides))
+    weights = weight_table(file, moe_layers or 0, override_texts(asked.tensor_overrides))
     cards = computing(devices)
     wanted = asked.gpu_layers if gpu_layers is None else gpu_layers
     on_cpu = all(is_cpu(device.accelerator) for device in cards)
     parts = split or [(device.visible_gib or 1.0) for device in cards]
-    placement = place(len(caches), None if on_cpu else wanted, parts, output_first=settings.output_counts_first)
+    placement = place(caches.layers, None if on_cpu else wanted, parts, output_first=settings.output_counts_first)
     places = _places(resolved, settings, file, caches, weights, cards, placement)
     return Layout(resolved, settings, file, caches, weights, cards, placement, places[:-1], places[-1])
 
@@ -106,31 +113,32 @@ def _places(
     resolved: Resolved,
     settings: LlamaSettings,
     file: GgufFile,
-    caches: Sequence[CacheShape],
-    weights: Sequence[LayerWeights],
+    caches: CacheTable,
+    weights: WeightTable,
     cards: Sequence[Device],
     placement: Placement,
 ) -> tuple[Bytes, ...]:
-    count = len(cards)
-    kv, state, bytes_ = [0.0] * (count + 1), [0.0] * (count + 1), [0.0] * (count + 1)
-    sequences = settings.slots * (1 + settings.drafts)
-    per_window: dict[CacheShape, float] = {}
-    for owner, cache, layer in zip(placement.owner, caches, weights, strict=True):
-        if cache not in per_window:
-            per_window[cache] = cache_bytes(resolved, settings, cache)
-        kv[owner] += per_window[cache]
-        state[owner] += cache.state_bytes * sequences
-        bytes_[owner] += layer.on_layer_bytes
-        bytes_[HOST] += layer.on_host_bytes
-        for target, size in layer.pinned:
-            bytes_[min(target, count - 1)] += size
+    count, sequences = len(cards), settings.slots * (1 + settings.drafts)
+    kv, state, held = [0.0] * (count + 1), [0.0] * (count + 1), [0.0] * (count + 1)
+    per_layer = [cache_bytes(resolved, settings, shape) for shape in caches.shapes]
+    for owner, start, stop in placement.runs:
+        held[owner] += weights.sum(start, stop)
+        for index, shape in enumerate(caches.shapes):
+            layers = caches.count(index, start, stop)
+            kv[owner] += layers * per_layer[index]
+            state[owner] += layers * shape.state_bytes * sequences
+    held[HOST] += weights.on_host_bytes
+    for target, size in weights.pinned:
+        held[min(target, count - 1)] += size
     cpu_only = all(is_cpu(card.accelerator) for card in cards)
-    _place_outside(file, placement, bytes_, 0 if cpu_only else HOST)
-    if settings.drafts and caches:
-        kv[placement.output] += max(per_window.values(), default=0.0)
-    compute = _compute(resolved, settings, file, caches, weights, placement, cards)
+    _place_outside(file, placement, held, 0 if cpu_only else HOST)
+    if settings.drafts:
+        kv[placement.output] += max(per_layer, default=0.0)
+    masks = mask_cells(settings, caches)
+    compute = _compute(resolved, settings, file, weights, placement, count, masks)
+    compute.append(0.0 if cpu_only else host_buffer_bytes(resolved.architecture, settings, masks))
     overhead = [context_bytes(settings.backend, card) for card in cards] + [0.0]
-    return tuple(Bytes(*row) for row in zip(bytes_, kv, state, compute, overhead, strict=True))
+    return tuple(Bytes(*row) for row in zip(held, kv, state, compute, overhead, strict=True))
 
 
 def _place_outside(file: GgufFile, placement: Placement, sums: list[float], lookup: int) -> None:
@@ -145,36 +153,30 @@ def _compute(
     resolved: Resolved,
     settings: LlamaSettings,
     file: GgufFile,
-    caches: Sequence[CacheShape],
-    weights: Sequence[LayerWeights],
+    weights: WeightTable,
     placement: Placement,
-    cards: Sequence[Device],
+    count: int,
+    masks: int,
 ) -> list[float]:
-    model, masks = resolved.architecture, mask_cells(settings, caches)
-    experts_in_ram = any(
-        layer.on_host_bytes or (owner == HOST and layer.on_layer_bytes)
-        for owner, layer in zip(placement.owner, weights, strict=True)
-    )
-    pipelined = len(cards) > 1 and placement.all_on_devices and not experts_in_ram and settings.engine != "ollama"
+    experts_in_ram = weights.on_host_bytes > 0 or (resolved.architecture.is_moe and placement.layers_on(HOST) > 0)
+    pipelined = count > 1 and placement.all_on_devices and not weights.on_host_bytes and settings.engine != "ollama"
     uploads_output = placement.output == HOST and settings.engine != "ollama"
     rows = []
-    for index in range(len(cards)):
+    for index in range(count):
         role = Role(
-            has_layers=index in placement.owner,
+            has_layers=placement.layers_on(index) > 0,
             has_output=placement.output == index,
             is_first=index == 0,
             uploads_output_bytes=file.output_on_device_bytes if uploads_output and index == 0 else 0.0,
             uploads_expert_bytes=file.largest_expert_bytes if experts_in_ram else 0.0,
             pipelined=pipelined,
         )
-        rows.append(compute_bytes(model, settings, role, masks))
-    cpu_only = all(is_cpu(card.accelerator) for card in cards)
-    rows.append(0.0 if cpu_only else host_buffer_bytes(model, settings, masks))
+        rows.append(compute_bytes(resolved.architecture, settings, role, masks))
     return rows
 
 
-def mask_cells(settings: LlamaSettings, caches: Sequence[CacheShape]) -> int:
+def mask_cells(settings: LlamaSettings, caches: CacheTable) -> int:
     """Cells of the attention masks: one for full layers, one for windowed layers that keep fewer."""
-    windows = {cache.window_tokens for cache in caches if cache.window_tokens is not None and cache.keys}
+    windows = {cache.window_tokens for cache in caches.shapes if cache.window_tokens is not None and cache.keys}
     trimmed = max((window_cells(settings, window) for window in windows), default=0)
     return settings.cells + (trimmed if trimmed < settings.cells else 0)

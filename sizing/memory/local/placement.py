@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 
 from sizing.devices import Device, is_cpu
 
@@ -14,20 +15,27 @@ HOST = -1
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """`owner` gives for every repeating layer the position of its device among `devices`, or HOST; `output` likewise."""
+    """Runs of repeating layers: (position of the device among those that compute, or HOST; first layer; layer after the last).
 
-    owner: tuple[int, ...]
+    `output` is the place of the output layer.
+    """
+
+    runs: tuple[tuple[int, int, int], ...]
     output: int
 
     @property
     def all_on_devices(self) -> bool:
         """Whether nothing but embeddings stays in RAM."""
-        return self.output != HOST and HOST not in self.owner
+        return self.output != HOST and not self.layers_on(HOST)
 
     @property
     def layers_on_devices(self) -> int:
         """As `-ngl` counts: repeating layers plus the output layer."""
-        return sum(1 for device in self.owner if device != HOST) + (self.output != HOST)
+        return sum(stop - start for owner, start, stop in self.runs if owner != HOST) + (self.output != HOST)
+
+    def layers_on(self, owner: int) -> int:
+        """Repeating layers there."""
+        return sum(stop - start for who, start, stop in self.runs if who == owner)
 
 
 def computing(devices: Sequence[Device]) -> tuple[Device, ...]:
@@ -47,12 +55,21 @@ def place(layers: int, gpu_layers: int | None, free: Sequence[float], *, output_
 @lru_cache(maxsize=2048)
 def _place(layers: int, wanted: int, free: tuple[float, ...], output_first: bool) -> Placement:
     if wanted == 0:
-        return Placement((HOST,) * layers, HOST)
+        return Placement(((HOST, 0, layers),), HOST)
     start = max(0, layers + 1 - wanted if output_first else layers - wanted)
     bounds = _bounds(free)
-    owner = tuple(HOST if n < start else _device(bounds, (n - start) / wanted) for n in range(layers))
+    owners = [HOST] * start + [_device(bounds, (n - start) / wanted) for n in range(start, layers)]
     with_output = wanted > layers or output_first
-    return Placement(owner, _device(bounds, (layers - start) / wanted) if with_output else HOST)
+    return Placement(_runs(owners), _device(bounds, (layers - start) / wanted) if with_output else HOST)
+
+
+def _runs(owners: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
+    runs, start = [], 0
+    for owner, group in groupby(owners):
+        stop = start + len(list(group))
+        runs.append((owner, start, stop))
+        start = stop
+    return tuple(runs)
 
 
 def _bounds(free: Sequence[float]) -> list[float]:

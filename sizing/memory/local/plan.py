@@ -54,7 +54,7 @@ def _layout(resolved: Resolved, devices: tuple[Device, ...]) -> tuple[Layout, li
 
 
 def _uneven(layout: Layout) -> Warning_:
-    counts = [layout.placement.owner.count(index) for index in range(len(layout.devices))]
+    counts = [layout.placement.layers_on(index) for index in range(len(layout.devices))]
     text = "--tensor-split " + ",".join(map(str, counts))
     return Warning_(
         code="uneven_split_needed",
@@ -141,7 +141,7 @@ def _finish(
             margin[2],
         )  # what the cards lack; "tight", since RAM is far slower
     tokens = layout.settings.cells
-    kv = sum(layout.kv_bytes(n) for n in range(len(layout.caches)))
+    kv = layout.kv_bytes
     state = layout.state_per_sequence
     sequence = kv / max(1, layout.settings.slots) + state
     pools = [plan.pool_bytes for plan in plans if plan.pool_bytes is not None and plan.total_bytes]
@@ -178,7 +178,7 @@ def margin_bytes(resolved: Resolved, plans: Sequence[DevicePlan], host: HostPlan
 
 
 def _spills(layout: Layout) -> Warning_:
-    total = len(layout.caches) + 1
+    total = layout.layers
     layers = layout.placement.layers_on_devices
     return Warning_(
         code="ollama_spills_to_ram",
@@ -210,7 +210,7 @@ def _notes(resolved: Resolved, layout: Layout) -> tuple[Warning_, ...]:
         needed = gib(sum(part.total for part in layout.on_device))
         text = f"how much RAM the machine has was not said; {needed:.1f} GiB are needed"
         notes.append(Warning_(code="ram_not_stated", params={"needed_gib": needed}, message=text))
-    if layout.settings.window_full and any(cache.window_tokens and cache.keys for cache in layout.caches):
+    if layout.settings.window_full and any(cache.window_tokens and cache.keys for cache in layout.caches.shapes):
         notes.append(
             Warning_(
                 code="window_cache_full_size", params={}, message="sliding-window layers keep the whole context here"
