@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from knowledge.analyse import Language
-from knowledge.sheet_writing import Writer, number
+from knowledge.sheet_writing import Writer, number, remark
 from sizing.catalogue.entries import Accelerator
 from sizing.catalogue.load import catalogue
 from sizing.devices import is_cpu, visible_gib
@@ -128,7 +128,7 @@ def _plain_rate(figure: float | None, precision: str, unit: str, sheet: Writer) 
 
 def _basis(entry: Accelerator, sheet: Writer) -> list[str]:
     parts = [part for part in (entry.tflops_basis, entry.tflops_note) if part and not part.startswith("none")]
-    return [sheet.say("accelerator", "basis", basis="; ".join(parts))] if parts else []
+    return [sheet.say("accelerator", "basis", basis=remark("; ".join(parts)))] if parts else []
 
 
 def _link(entry: Accelerator, sheet: Writer) -> Iterator[str]:
@@ -257,13 +257,9 @@ def _doubts(entry: Accelerator, sheet: Writer) -> Iterator[str]:
         yield sheet.say("accelerator", "recalled", fields=", ".join(fields))
     for note in (entry.notes, entry.memory_note, entry.memory_total_note):
         if note:
-            yield sheet.say("accelerator", "note", note=_sentence(note))
+            yield sheet.say("accelerator", "note", note=remark(note))
 
 
 def _field(name: str, sheet: Writer) -> str:
     group, _, part = name.partition(".")
     return f"{sheet.word('field', group)} {part.upper()}".strip() if group == "tflops" else sheet.word("field", group)
-
-
-def _sentence(note: str) -> str:
-    return note if note.endswith(".") else f"{note}."

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from knowledge.analyse import Language
-from knowledge.sheet_writing import Writer, number
+from knowledge.sheet_writing import Writer, number, remark
 from sizing.architecture.lookup import architecture
 from sizing.catalogue.entries import Model
 from sizing.catalogue.load import catalogue
@@ -164,7 +164,7 @@ def _doubts(entry: Model, sheet: Writer) -> Iterator[str]:
     if entry.params_hf_reported:
         yield sheet.say("model", "reported", count=number(entry.params_hf_reported, sheet.lang, 0))
     if entry.notes:
-        yield sheet.say("accelerator", "note", note=entry.notes)
+        yield sheet.say("accelerator", "note", note=remark(entry.notes))
 
 
 def _member(entry: Model, sheet: Writer) -> str:

@@ -1,5 +1,6 @@
 """Words and numbers of the sheets: templates in two languages, figures in the way of the reader's country."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,6 +12,7 @@ import yaml
 from knowledge.analyse import Language
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_NULL = re.compile(r"\bnull\b")
 _SWAPPED = str.maketrans(",.", ".,")
 
 
@@ -28,6 +30,12 @@ def number(value: float, lang: Language, digits: int | None = None) -> str:
     if digits is None and "." in text:
         text = text.rstrip("0").rstrip(".")
     return text.translate(_SWAPPED) if lang == "de" else text
+
+
+def remark(text: str) -> str:
+    """A remark of the catalogue as a reader should see it: what the data call null is unknown to us."""
+    plain = _NULL.sub("unknown", text)
+    return plain if plain.endswith(".") else f"{plain}."
 
 
 @dataclass
