@@ -14,6 +14,11 @@ from sizing.defaults import Defaults
 HOURS_PER_MONTH = 730.0
 AMORTISATION_MONTHS = 36
 
+# A machine around the cards (board, CPU, 64-512 GB of RAM, disk, supply, case), EUR net: planning figures without a source, shown as
+# such and open to the team's quote. Desktop for one card, workstation for two, tower or server for four, eight-card server.
+_MACHINE_EUR = {1: 1200.0, 2: 2200.0, 4: 5500.0, 8: 14000.0}
+_COMPLETE_KINDS = frozenset({"soc", "apu", "laptop"})
+
 PriceBasis = Literal["street", "list", "offer"]
 
 
@@ -104,6 +109,14 @@ def _hourly(offer: Offer, count: int) -> Iterable[Price]:
 
 def _per_hour(monthly: float | None) -> float | None:
     return None if monthly is None else monthly / HOURS_PER_MONTH
+
+
+def machine(device: Accelerator, count: int, defaults: Defaults) -> float:
+    """Planning figure of the machine around the cards, in the team's currency; 0 where the device is a whole machine."""
+    if device.kind in _COMPLETE_KINDS:
+        return 0.0
+    eur = next((price for slots, price in _MACHINE_EUR.items() if count <= slots), _MACHINE_EUR[8] * -(-count // 8))
+    return eur if defaults.currency == "EUR" else eur / defaults.eur_per_usd
 
 
 def electricity_per_month(watts: float, defaults: Defaults, load_share: float = 0.5) -> float:

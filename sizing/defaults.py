@@ -11,6 +11,7 @@ class Defaults:
     """Values a team may set. `reserve_share` of the usable memory is kept free before "fits" becomes "tight".
 
     `context_tokens` None leaves the engine's own default (the model's maximum for servers); chat surfaces set it.
+    `min_tokens_s_per_user` is what a proposal must reach where no target was said (fluent reading takes 5-8 tokens/s).
     Electricity is in `currency` per kWh; `eur_per_usd` converts prices where a sum mixes currencies and is shown with them.
     """
 
@@ -19,6 +20,7 @@ class Defaults:
     active_share: float = 0.1
     reserve_share: float = 0.0
     min_bits: float = 4.0
+    min_tokens_s_per_user: float | None = None
     currency: Literal["EUR", "USD"] = "EUR"
     electricity_per_kwh: float = 0.372
     eur_per_usd: float = 0.86
@@ -29,4 +31,4 @@ class Defaults:
 
 
 ENGINE_DEFAULTS = Defaults()
-CHAT_DEFAULTS = Defaults(context_tokens=8192, reserve_share=0.1)
+CHAT_DEFAULTS = Defaults(context_tokens=8192, reserve_share=0.1, min_tokens_s_per_user=8.0)

@@ -9,7 +9,17 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from sizing.candidates import Candidate, Rejection, expand, machines, may_fit, may_reach, need_of
-from sizing.cost import AMORTISATION_MONTHS, HOURS_PER_MONTH, Price, electricity_per_month, in_currency, purchase, rent
+from sizing.catalogue.load import catalogue
+from sizing.cost import (
+    AMORTISATION_MONTHS,
+    HOURS_PER_MONTH,
+    Price,
+    electricity_per_month,
+    in_currency,
+    machine,
+    purchase,
+    rent,
+)
 from sizing.defaults import ENGINE_DEFAULTS, Defaults
 from sizing.engine import estimate, failed
 from sizing.errors import UserError
@@ -76,15 +86,18 @@ def _recommend(spec: WorkloadSpec, defaults: Defaults) -> Recommendation:
     candidates = list(expand(devices, spec, model, floor))
     need = need_of(model, sorted({one.weights for one in candidates}), kv_bytes, probe.concurrency)
     large = [one for one in candidates if may_fit(one, need)]
-    quick = [one for one in large if may_reach(one, need, spec.targets.tokens_s_per_user)]
+    quick = [
+        one for one in large if may_reach(one, need, spec.targets.tokens_s_per_user or defaults.min_tokens_s_per_user)
+    ]
     tried = [_option(spec, one, defaults) for one in _shortlist(quick, defaults)]
     good = [one for one in tried if one.estimate.fits and not _misses(spec, one, defaults)]
+    options = _ranked(good)
     near = [one for one in tried if not (one.estimate.fits and not _misses(spec, one, defaults))]
     return Recommendation(
         id=spec.id,
         ok=True,
-        options=_ranked(good),
-        almost=_almost(spec, near, defaults),
+        options=options,
+        almost=_almost(spec, near, options, defaults),
         rejected=_rejected(barred, len(candidates) - len(large), len(large) - len(quick)),
         searched=len(candidates),
     )
@@ -122,12 +135,13 @@ def _option(spec: WorkloadSpec, candidate: Candidate, defaults: Defaults) -> Opt
 def costs(accelerator_id: str, count: int, defaults: Defaults) -> dict[str, Any]:
     """Buying and renting `count` devices, and the electricity of owned ones, in the team's currency."""
     to_buy, to_rent = purchase(accelerator_id), rent(accelerator_id, count, defaults)
-    device = _device(accelerator_id)
+    device = catalogue().accelerators[accelerator_id]
     power = (device.tdp_w or 0.0) * count
     return {
         "currency": defaults.currency,
         "buy": _view(to_buy, defaults, count),
         "rent_per_hour": _view(to_rent, defaults, 1),
+        "machine": round(machine(device, count, defaults), 2) if to_buy else None,
         "electricity_per_month": round(electricity_per_month(power, defaults), 2) if power else None,
         "power_w": power or None,
         "amortisation_months": AMORTISATION_MONTHS,
@@ -148,14 +162,12 @@ def _view(price: Price | None, defaults: Defaults, count: int) -> dict[str, Any]
 def monthly(cost: dict[str, Any]) -> float | None:
     """The cheaper of renting around the clock and buying over three years with electricity; None without any price."""
     rented = cost["rent_per_hour"]["amount"] * HOURS_PER_MONTH if cost["rent_per_hour"] else None
-    bought = cost["buy"]["amount"] / AMORTISATION_MONTHS + (cost["electricity_per_month"] or 0) if cost["buy"] else None
+    bought = None
+    if cost["buy"]:
+        bought = (cost["buy"]["amount"] + (cost["machine"] or 0)) / AMORTISATION_MONTHS + (
+            cost["electricity_per_month"] or 0
+        )
     return min((amount for amount in (rented, bought) if amount is not None), default=None)
-
-
-def _device(accelerator_id: str) -> Any:
-    from sizing.catalogue.load import catalogue
-
-    return catalogue().accelerators[accelerator_id]
 
 
 def _misses(spec: WorkloadSpec, option: Option, defaults: Defaults) -> list[dict[str, Any]]:
@@ -163,7 +175,12 @@ def _misses(spec: WorkloadSpec, option: Option, defaults: Defaults) -> list[dict
     found: list[dict[str, Any]] = []
     speed, targets = option.estimate.speed, spec.targets
     checks = (
-        ("tokens_s_per_user", targets.tokens_s_per_user, speed and speed.decode_tok_s_per_user, 1),
+        (
+            "tokens_s_per_user",
+            targets.tokens_s_per_user or defaults.min_tokens_s_per_user,
+            speed and speed.decode_tok_s_per_user,
+            1,
+        ),
         ("tokens_s_total", targets.tokens_s_total, speed and speed.output_tok_s_total, 1),
         ("ttft_s", targets.ttft_s, speed and speed.ttft_ms, -1000),
     )
@@ -186,7 +203,7 @@ def _over_budget(spec: WorkloadSpec, option: Option, defaults: Defaults) -> list
         "day": hourly and hourly * 24,
         "month": monthly(cost),
         "year": (monthly(cost) or 0) * 12 or None,
-        "once": (cost.get("buy") or {}).get("amount"),
+        "once": (cost["buy"]["amount"] + (cost["machine"] or 0)) if cost.get("buy") else None,
     }
     amount = amounts[targets.budget_period or "once"]
     limit = in_currency(
@@ -207,9 +224,13 @@ def _ranked(options: Iterable[Option]) -> tuple[Option, ...]:
     """One option per kind of device, the cheapest that meets everything; among equals the widest format, the fewest devices."""
     best: dict[str, Option] = {}
     for option in sorted(options, key=_order):
-        best.setdefault(option.spec["hardware"][0]["accelerator"], option)
+        best.setdefault(_accelerator(option), option)
     ordered = sorted(best.values(), key=lambda one: (one.needs_quote, *_order(one)))[:_SHOWN]
     return tuple(option.model_copy(update={"rank": n}) for n, option in enumerate(ordered, start=1))
+
+
+def _accelerator(option: Option) -> str:
+    return str(option.spec["hardware"][0]["accelerator"])
 
 
 def _order(option: Option) -> tuple[float, int, int, float]:
@@ -231,7 +252,7 @@ def _almost(spec: WorkloadSpec, options: Sequence[Option], defaults: Defaults) -
     best: dict[str, Option] = {}
     for option in sorted(lacking, key=lambda one: (len(one.why), *_order(one))):
         if option.why and option.estimate.ok:
-            best.setdefault(option.spec["hardware"][0]["accelerator"], option)
+            best.setdefault(_accelerator(option), option)
     chosen = sorted(best.values(), key=_order)[:_ALMOST]
     return tuple(option.model_copy(update={"rank": n}) for n, option in enumerate(chosen, start=1))
 

@@ -18,7 +18,9 @@ from sizing.devices import Device, expand, is_cpu, is_unified
 from sizing.engines import Engine, engine_named
 from sizing.errors import UserError
 from sizing.estimate import Assumption
+from sizing.memory.weights import weights_bytes
 from sizing.spec import Beside, KvCacheRef, ModelRef, WorkloadSpec
+from sizing.units import GIB
 
 _LLAMA_FAMILY = frozenset({"llama.cpp", "ik_llama.cpp", "ollama", "lm-studio"})
 _SERVER_CONTEXT = frozenset({"vllm", "sglang", "tensorrt-llm"})
@@ -96,8 +98,8 @@ def resolve(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> Resolve
     gaps = _Gaps()
     model, written_format = resolve_model(spec.model, gaps)
     devices = expand(spec.hardware)
-    engine = _engine(spec, written_format, devices, gaps)
-    weights = _weights(spec, written_format, model, engine, devices, gaps)
+    engine = _engine(spec, written_format, model, devices, gaps)
+    weights = _weights(spec, written_format, model, engine, gaps)
     kv_k, kv_v = _kv_formats(spec, model, weights, engine, gaps)
     context = _context(spec, model, engine, defaults, gaps)
     tensor, pipeline, data = _layout(spec, engine, devices, gaps)
@@ -188,13 +190,24 @@ def _rated(ident: str, bits: float | None) -> Format:
     )
 
 
-def _engine(spec: WorkloadSpec, written_format: str | None, devices: tuple[Device, ...], gaps: _Gaps) -> Engine:
+def _engine(
+    spec: WorkloadSpec, written_format: str | None, model: Architecture, devices: tuple[Device, ...], gaps: _Gaps
+) -> Engine:
     asked = spec.engine
     if asked.name:
         return engine_named(asked.name, asked.version, asked.as_of)
     name = _customary_engine(spec.weights or written_format, devices)
+    if name == "vllm" and not (spec.weights or written_format) and _overflows(model, devices):
+        name = "llama.cpp"
     gaps.fill("engine.name", name, "customary_engine")
     return engine_named(name, asked.version, asked.as_of)
+
+
+def _overflows(model: Architecture, devices: tuple[Device, ...]) -> bool:
+    """Whether the checkpoint is larger than all the consumer cards together: then people load a Q4_K_M file in llama.cpp."""
+    kinds = {device.accelerator.kind for device in devices if device.accelerator}
+    memory = sum(device.visible_gib or 0.0 for device in devices)
+    return kinds == {"consumer"} and weights_bytes(model, native_format(model)) > memory * GIB
 
 
 def _customary_engine(weights: str | None, devices: tuple[Device, ...]) -> str:
@@ -220,7 +233,6 @@ def _weights(
     written: str | None,
     model: Architecture,
     engine: Engine,
-    devices: tuple[Device, ...],
     gaps: _Gaps,
 ) -> Format:
     name = spec.weights or written
@@ -337,13 +349,23 @@ def _default_context(model: Architecture, engine: Engine, defaults: Defaults) ->
 def _concurrency(spec: WorkloadSpec, defaults: Defaults, gaps: _Gaps) -> int:
     if spec.concurrency:
         return spec.concurrency
+    if spec.users and spec.active_share:
+        return max(1, math.ceil(spec.users * spec.active_share - 1e-9))
     if spec.users:
-        share = spec.active_share or defaults.active_share
-        if spec.active_share is None:
-            gaps.fill("active_share", share, "active_share", users=spec.users)
-        return max(1, math.ceil(spec.users * share - 1e-9))
+        busy = busy_at_once(spec.users, defaults.active_share)
+        gaps.fill("concurrency", busy, "busy_at_once", users=spec.users, active_share=defaults.active_share)
+        return busy
     gaps.fill("concurrency", defaults.concurrency, "single_request")
     return defaults.concurrency
+
+
+def busy_at_once(users: int, active_share: float) -> int:
+    """How many of `users` wait for an answer at once in 19 of 20 moments, each doing so with probability `active_share`.
+
+    Normal approximation of the binomial: n p + 1.645 sqrt(n p (1 - p)). 10 people at 10 %: 3; 100: 15; 1,000: 116.
+    """
+    mean = users * active_share
+    return max(1, min(users, math.ceil(mean + 1.645 * math.sqrt(mean * (1 - active_share)) - 1e-9)))
 
 
 def _layout(spec: WorkloadSpec, engine: Engine, devices: tuple[Device, ...], gaps: _Gaps) -> tuple[int, int, int]:
