@@ -244,10 +244,15 @@ def _order(option: Option) -> tuple[float, int, int, float]:
     )
 
 
-def _almost(spec: WorkloadSpec, options: Sequence[Option], defaults: Defaults) -> tuple[Option, ...]:
-    """The cheapest options that lack least, each with what it lacks."""
+def _almost(
+    spec: WorkloadSpec, options: Sequence[Option], chosen_already: Sequence[Option], defaults: Defaults
+) -> tuple[Option, ...]:
+    """The cheapest of the other devices that lack least, each with what it lacks."""
+    shown = {_accelerator(option) for option in chosen_already}
     lacking = [
-        option.model_copy(update={"why": (*_shortfall(option), *_misses(spec, option, defaults))}) for option in options
+        option.model_copy(update={"why": (*_shortfall(option), *_misses(spec, option, defaults))})
+        for option in options
+        if _accelerator(option) not in shown
     ]
     best: dict[str, Option] = {}
     for option in sorted(lacking, key=lambda one: (len(one.why), *_order(one))):
