@@ -36,8 +36,8 @@ class Settings(BaseSettings):
     port: int = Field(default=3000, ge=1, le=65535)
 
     compute_workers: int = Field(default=2, ge=1, le=64)
-    # More turns than workers are in hand: most of a turn's time is spent waiting for Slack.
-    turns_in_hand: int = Field(default=8, ge=1, le=200)
+    # Far more turns than workers are in hand: most of a turn's time is spent waiting for Slack, and who waits sees a status.
+    turns_in_hand: int = Field(default=32, ge=1, le=200)
     lease_s: float = Field(default=30.0, gt=0)
     # A turn that was in hand at every crash of a bad morning is still answered; one that causes them ends.
     max_attempts: int = Field(default=8, ge=1)

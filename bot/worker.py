@@ -7,6 +7,7 @@ it is said (`Inbox.start_posting`) and the surface looks before it speaks again.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import hashlib
 import os
 import socket
@@ -34,7 +35,10 @@ log = logger()
 
 _BACKOFF_S: Final = (1.0, 2.0, 5.0, 15.0, 30.0, 60.0)
 _DRAIN_S: Final = 10.0
+# A status is shown for what takes longer than this, and renewed because Slack clears it after two minutes.
+_SLOW_S: Final = 0.3
 _PROGRESS_EVERY_S: Final = 60.0
+_PROGRESS_S: Final = 2.0
 
 
 class TryLater(Exception):
@@ -92,7 +96,7 @@ class Worker:
 
     def __init__(
         self, inbox: Inbox, store: Store, voice: Voice, responder: Responder, offload: Offload, settings: Settings,
-        knowledge: Any = None, phraser: Any = None,
+        around: Context,
     ) -> None:  # fmt: skip
         self.inbox = inbox
         self.store = store
@@ -100,8 +104,7 @@ class Worker:
         self.responder = responder
         self.offload = offload
         self.settings = settings
-        self.knowledge = knowledge
-        self.phraser = phraser
+        self.around = around
         self.owner = f"{socket.gethostname()[:40]}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._wake = asyncio.Event()
         self._stopping = False
@@ -229,8 +232,7 @@ class Worker:
             await asyncio.gather(keeper, return_exceptions=True)
 
     async def _keep(self, turn: Turn, body: asyncio.Task[Any] | None) -> None:
-        held_until = shown_at = time.monotonic()
-        held_until += self.inbox.lease_s
+        held_until = time.monotonic() + self.inbox.lease_s
         while True:
             await asyncio.sleep(self.inbox.lease_s / 3)
             try:
@@ -243,9 +245,6 @@ class Worker:
             if body and time.monotonic() >= held_until - self.inbox.lease_s / 3:
                 body.cancel()
                 return
-            if time.monotonic() - shown_at > _PROGRESS_EVERY_S:
-                shown_at = time.monotonic()
-                await self.voice.progress(turn)
 
     async def _answer(self, turn: Turn) -> None:
         async def begin() -> None:
@@ -275,7 +274,7 @@ class Worker:
     async def _computed(self, turn: Turn, state: ThreadState, context: Context) -> tuple[Answer, ThreadState]:
         with metrics.compute_seconds.time():
             try:
-                async with asyncio.timeout(self.settings.answer_timeout_s):
+                async with asyncio.timeout(self.settings.answer_timeout_s), self._showing(turn):
                     if turn.kind == "action":
                         payload = await self._payload(turn)
                         action = str(turn.body["action"])
@@ -284,6 +283,23 @@ class Worker:
                     return await self.offload.compute(self.responder.respond, text, state, context)
             except TimeoutError:
                 raise Refused(f"no answer within {self.settings.answer_timeout_s:g} s") from None
+
+    @asynccontextmanager
+    async def _showing(self, turn: Turn) -> AsyncIterator[None]:
+        """Shows that the bot works while the body is slow. Over before the answer is posted, which takes the status away."""
+        showing = asyncio.create_task(self._show(turn))
+        try:
+            yield
+        finally:
+            showing.cancel()
+            await asyncio.wait([showing], timeout=_PROGRESS_S)
+
+    async def _show(self, turn: Turn) -> None:
+        delay_s = _SLOW_S
+        while True:
+            await asyncio.sleep(delay_s)
+            await self.voice.progress(turn)
+            delay_s = _PROGRESS_EVERY_S
 
     async def _overheard(self, turn: Turn, state: ThreadState) -> tuple[ThreadState, str | None]:
         """In a thread among people: what was said since the last look stands before the question, as data."""
@@ -298,9 +314,7 @@ class Worker:
         # In a channel that outsiders read, nothing internal of the team may show through an answer.
         foreign = bool(turn.body.get("foreign"))
         defaults = TeamDefaults() if foreign else await self.offload.database(self.store.defaults, turn.team)
-        return Context(
-            defaults=defaults, knowledge=self.knowledge, phraser=self.phraser, answer_id=answer_id_of(turn.key)
-        )
+        return dataclasses.replace(self.around, defaults=defaults, answer_id=answer_id_of(turn.key))
 
     async def _stored(self, turn: Turn) -> Answer:
         stored = await self.offload.database(self.store.answer, str(turn.body["answer_id"]))

@@ -17,8 +17,10 @@ def envelope(app: App, event: Json, event_id: str, *, channel: Channel | None = 
     }  # fmt: skip
 
 
-def message_event(message: Message, user: User | None, channel: Channel, kind: str = "message") -> Json:
-    """A `message` or `app_mention` event."""
+def message_event(
+    message: Message, user: User | None, channel: Channel, kind: str = "message", root: Message | None = None
+) -> Json:
+    """A `message` or `app_mention` event; `root` is the message its thread began with."""
     event: Json = {
         "type": kind, "ts": message.ts, "text": message.text, "channel": channel.id, "event_ts": message.ts,
         "blocks": message.blocks, "client_msg_id": f"client-{message.ts}",
@@ -29,6 +31,8 @@ def message_event(message: Message, user: User | None, channel: Channel, kind: s
             event |= {"user_team": user.team, "source_team": user.team}
     if message.thread_ts:
         event["thread_ts"] = message.thread_ts
+        if root is not None:
+            event["parent_user_id"] = root.user
     if message.subtype:
         event["subtype"] = message.subtype
     if message.bot_id:

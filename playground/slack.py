@@ -77,7 +77,8 @@ class Slack:
         )  # fmt: skip
         self.workspace.messages.append(message)
         for kind in self._kinds(channel, text, order):
-            event = payloads.message_event(message, user, channel, kind)
+            root = self.workspace.message(channel.id, thread) if thread else None
+            event = payloads.message_event(message, user, channel, kind, root)
             for _ in range(copies):
                 await self._event(event, channel)
         return message

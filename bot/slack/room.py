@@ -40,13 +40,12 @@ class Room:
     socket: Any = None
 
     async def accept(self, arrival: Arrival) -> None:
-        """After the acknowledgement: set the worker going and show that something happens, or say why nothing does."""
+        """After the acknowledgement: set the worker going, or say why nothing happens yet."""
         turn = arrival.turn
         if turn is None:
             return
         if arrival.outcome == "new":
             self.worker.wake()
-            await self.voice.progress(turn)
             await self._tell_queue(turn)
         elif arrival.outcome in ("too many", "busy"):
             await self.voice.say(turn, arrival.outcome.replace(" ", "_"))

@@ -28,6 +28,8 @@ from bot.slack.reading import Identity
 from bot.slack.room import Room
 from bot.slack.voice import SlackVoice
 from bot.store import Store
+from bot.surroundings import context_for
+from bot.thread import Context
 from bot.worker import Refused, TryLater, Worker
 
 log = logs.logger()
@@ -80,10 +82,11 @@ async def _serve(settings: Settings, responder: Responder | None) -> int:
 
 
 @contextlib.asynccontextmanager
-async def running(
-    settings: Settings, responder: Responder | None = None, knowledge: Any = None
-) -> AsyncIterator[tuple[Room, AsyncApp]]:
-    """A bot whose worker runs, connected over its socket in Socket Mode; HTTP is served by the caller."""
+async def running(settings: Settings, responder: Responder | None = None) -> AsyncIterator[tuple[Room, AsyncApp]]:
+    """A bot whose worker runs, connected over its socket in Socket Mode; HTTP is served by the caller.
+
+    Without a responder it is the pipeline with everything it can cite.
+    """
     offload = Offload(settings.compute_workers)
     engine = engine_for(settings.database)
     await offload.database(migrate, engine)
@@ -92,8 +95,8 @@ async def running(
     log.info("bot starts", team=me.team, bot_user=me.bot_user, mode=settings.mode, database=engine.dialect.name)
     inbox, store = Inbox(engine, settings.lease_s), Store(engine)
     voice = SlackVoice(client, me, store, offload)
-    found = responder or await _pipeline(offload)
-    worker = Worker(inbox, store, voice, found, offload, settings, knowledge)
+    around = Context() if responder else await offload.compute(context_for, None, True, quiet=True)
+    worker = Worker(inbox, store, voice, responder or await _pipeline(offload), offload, settings, around)
     room = Room(settings, me, inbox, store, offload, voice, worker)
     bolt = build(room)
     work = asyncio.create_task(worker.run())
