@@ -1,0 +1,96 @@
+"""Load-test lines that send what the estimate was made for: lengths, concurrency and rate."""
+
+from __future__ import annotations
+
+from sizing.estimate import Estimate
+from sizing.launch_lines.command import LaunchCommand, Words, start
+from sizing.launch_lines.local import cache_formats, file_name, placement
+from sizing.memory.local.settings import llama_settings
+from sizing.resolve import Resolved
+
+_OUTPUT_TOKENS = 256
+_PROMPTS_PER_SLOT = 10
+
+
+def lengths(resolved: Resolved) -> tuple[int, int]:
+    """(input, output) tokens of a request; what is not said fills the context with a quarter, at most 256, as output."""
+    output = resolved.output_tokens or min(_OUTPUT_TOKENS, max(1, resolved.context_tokens // 4))
+    given = resolved.input_tokens
+    return given if given is not None else max(1, resolved.context_tokens - output), output
+
+
+def _requests(resolved: Resolved) -> int:
+    return resolved.spec.load.requests or _PROMPTS_PER_SLOT * resolved.concurrency
+
+
+def vllm_bench(resolved: Resolved) -> LaunchCommand:
+    """`vllm bench serve`, against any OpenAI-compatible server."""
+    given, output = lengths(resolved)
+    words = start("vllm", "bench", "serve", "--model", resolved.architecture.id, "--base-url", "http://localhost:8000")
+    _random_load(resolved, words, given, output)
+    words.option("--random-prefix-len", resolved.spec.load.shared_prefix_tokens)
+    return LaunchCommand("vllm", "load_test", tuple(words.words))
+
+
+def sglang_bench(resolved: Resolved) -> LaunchCommand:
+    """`python -m sglang.bench_serving`."""
+    given, output = lengths(resolved)
+    words = start("python", "-m", "sglang.bench_serving", "--backend", "sglang", "--model", resolved.architecture.id)
+    _random_load(resolved, words, given, output)
+    return LaunchCommand("sglang", "load_test", tuple(words.words))
+
+
+def _random_load(resolved: Resolved, words: Words, given: int, output: int) -> None:
+    words.option("--dataset-name", "random").option("--random-input-len", given).option("--random-output-len", output)
+    words.option("--num-prompts", _requests(resolved)).option("--max-concurrency", resolved.concurrency)
+    words.option("--request-rate", resolved.spec.load.rate_rps)
+
+
+def genai_perf(resolved: Resolved) -> LaunchCommand:
+    """`genai-perf profile`, against any OpenAI-compatible server."""
+    given, output = lengths(resolved)
+    words = start("genai-perf", "profile", "-m", resolved.architecture.id, "--endpoint-type", "chat", "--streaming")
+    words.option("--url", "localhost:8000").option("--synthetic-input-tokens-mean", given).option(
+        "--output-tokens-mean", output
+    )
+    if resolved.spec.load.rate_rps is None:
+        words.option("--concurrency", resolved.concurrency)
+    else:
+        words.option("--request-rate", resolved.spec.load.rate_rps)
+    words.option("--request-count", _requests(resolved))
+    return LaunchCommand("genai-perf", "load_test", tuple(words.words))
+
+
+def llama_bench(resolved: Resolved, estimate: Estimate) -> LaunchCommand:
+    """`llama-bench` for one sequence: prompt, generation, and depth where tokens are already cached."""
+    settings, asked = llama_settings(resolved), resolved.spec.engine
+    given, output = lengths(resolved)
+    words = start("llama-bench", "-m", file_name(resolved)).option("-p", given).option("-n", output)
+    words.option("-d", resolved.prior_tokens or None)
+    placement(resolved, estimate, words)
+    words.option("-fa", 1 if settings.flash else 0)
+    cache_formats(resolved, words)
+    words.option("-b", asked.batch_tokens).option("-ub", asked.ubatch_tokens)
+    return LaunchCommand(resolved.engine.name, "load_test", tuple(words.words), notes=("name_your_file",))
+
+
+def llama_batched_bench(resolved: Resolved, estimate: Estimate) -> LaunchCommand:
+    """`llama-batched-bench` for several sequences at once."""
+    given, output = lengths(resolved)
+    total = resolved.spec.engine.total_context_tokens or resolved.context_tokens * resolved.concurrency
+    words = start("llama-batched-bench", "-m", file_name(resolved)).option("-c", total)
+    words.option("-npp", given).option("-ntg", output).option("-npl", resolved.concurrency)
+    placement(resolved, estimate, words)
+    cache_formats(resolved, words)
+    return LaunchCommand(resolved.engine.name, "load_test", tuple(words.words), notes=("name_your_file",))
+
+
+def load_tests(resolved: Resolved, estimate: Estimate) -> tuple[LaunchCommand, ...]:
+    """The load tests that suit an engine."""
+    name = resolved.engine.name
+    if name in ("llama.cpp", "ik_llama.cpp"):
+        one = llama_bench(resolved, estimate)
+        return (one, llama_batched_bench(resolved, estimate)) if resolved.concurrency > 1 else (one,)
+    if name == "sglang":
+        return sglang_bench(resolved), genai_perf(resolved)
+    return vllm_bench(resolved), genai_perf(resolved)
