@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from slack_bolt.async_app import AsyncApp
 
-from bot.answer import Answer, AssumptionView, Alternative, Lang
+from bot.answer import Alternative, Answer, AssumptionView, Lang
 from bot.database import engine_for, migrate, sqlite_url
 from bot.responder import Pipeline, Responder
 from bot.settings import Settings
