@@ -183,10 +183,9 @@ def _software(entry: Accelerator, sheet: Writer) -> Iterator[str]:
 def _vllm(capability: str, sheet: Writer) -> str:
     floor = str(catalogue().facts["vllm-min-cc"].value["since v0.31"])
     if float(capability) >= float(floor):
-        key = "vllm_yes"
-    else:
-        key = "vllm_old" if float(capability) >= float(_LAST_OLD_VLLM) else "vllm_no"
-    return sheet.say("accelerator", key, floor=floor)
+        return sheet.say("accelerator", "vllm_yes", floor=floor)
+    runs_old = float(capability) >= float(_LAST_OLD_VLLM)
+    return sheet.say("accelerator", "vllm_old" if runs_old else "vllm_no", floor=floor)
 
 
 def _native_formats(entry: Accelerator, sheet: Writer) -> list[str]:
@@ -205,9 +204,7 @@ def _room(entry: Accelerator, sheet: Writer) -> list[str]:
     room_bytes = seen * GIB * _SHARE_FOR_WEIGHTS
     narrow_bits = catalogue().formats[_NARROW].bits_per_weight or 0.0
     wide, narrow = room_bytes / 2 / 1e9, room_bytes * 8 / narrow_bits / 1e9
-    return [
-        sheet.say("accelerator", "room", wide=number(wide, sheet.lang, 1), narrow=number(narrow, sheet.lang, 1))
-    ]
+    return [sheet.say("accelerator", "room", wide=number(wide, sheet.lang, 1), narrow=number(narrow, sheet.lang, 1))]
 
 
 def _pace(entry: Accelerator, sheet: Writer) -> list[str]:

@@ -55,7 +55,9 @@ def head_and_body(name: str) -> tuple[dict[str, Any], str]:
 
 FILES = sorted(path.name for path in NOTES.glob("*.md"))
 IDS = sorted({name.split(".")[0] for name in FILES})
-FIGURES = [(name, figure["key"]) for name in FILES if name.endswith(".en.md") for figure in head_and_body(name)[0]["figures"]]
+FIGURES = [
+    (name, figure["key"]) for name in FILES if name.endswith(".en.md") for figure in head_and_body(name)[0]["figures"]
+]
 
 
 def figure_of(name: str, key: str) -> dict[str, Any]:
@@ -121,7 +123,9 @@ def test_both_languages_say_the_same(ident: str) -> None:
     assert (german[0]["lang"], english[0]["lang"]) == ("de", "en")
     for key in ("id", "topics", "as_of", "sources"):
         assert german[0][key] == english[0][key], key
-    without_words = [[{k: v for k, v in f.items() if k != "what"} for f in head["figures"]] for head in (german[0], english[0])]
+    without_words = [
+        [{k: v for k, v in f.items() if k != "what"} for f in head["figures"]] for head in (german[0], english[0])
+    ]
     assert without_words[0] == without_words[1]
     assert german[1].count("\n## ") == english[1].count("\n## ")
 
