@@ -16,7 +16,9 @@ _INDEXER_HEAD_DIM = 128
 # Recurrent state is kept in fp32 where the model's config asks for it; other Mamba-2 and DeltaNet models store it as they compute.
 # Shown by the attention blocks that vLLM prints: Falcon-H1-3B 2,080 and Qwen3-Next 544 tokens only fit 16-bit states,
 # Qwen3.6-27B 784 and Nemotron 3 Nano 4,176 only fp32.
-_SIXTEEN_BIT_STATES = frozenset({"falcon_h1", "granitemoehybrid", "bamba", "zamba2", "qwen3_next", "jamba", "granite_hybrid"})
+_SIXTEEN_BIT_STATES = frozenset(
+    {"falcon_h1", "granitemoehybrid", "bamba", "zamba2", "qwen3_next", "jamba", "granite_hybrid"}
+)
 _STATE_BITS_ALWAYS_FP32 = frozenset({"kda", "lightning"})
 
 
@@ -40,7 +42,9 @@ def kv_token_bytes(layer: Layer, model: Architecture, k: KvFormat, v: KvFormat) 
     if model.mla is not None:
         return _latent_bytes(layer, model, k)
     keys, values = layer.head_dim or 1, layer.v_head_dim or layer.head_dim or 1
-    per_element = (keys * k.bytes_per_element_at(layer.head_dim) + values * v.bytes_per_element_at(layer.v_head_dim)) / (keys + values)
+    per_element = (
+        keys * k.bytes_per_element_at(layer.head_dim) + values * v.bytes_per_element_at(layer.v_head_dim)
+    ) / (keys + values)
     return layer.kv_elements_per_token * per_element
 
 

@@ -102,7 +102,7 @@ def weights_bytes(model: Architecture, chosen: Format) -> float:
 
 def mtp_bytes(model: Architecture, chosen: Format) -> float:
     """Bytes of the published draft module, loaded only with speculation; in dense models it is left in 16 bits."""
-    bits = class_bits(model, chosen, "mtp") if model.is_moe else max(_WIDE_BITS, 0.0)
+    bits = class_bits(model, chosen, "mtp") if model.is_moe else _WIDE_BITS
     return model.mtp_params * bits / 8
 
 

@@ -81,8 +81,11 @@ def _vision(model: Architecture, settings: Settings) -> float:
     if not settings.v1:
         return c.VISION_PROFILE_V0_GIB * GIB
     family = model.family.lower()
-    sizes = (size + share * model.hidden_size / 1024 for name, size, share in c.VISION_PROFILE_BY_FAMILY_GIB if family.startswith(name))
-    least = next(sizes, c.VISION_PROFILE_GIB)
+    least = c.VISION_PROFILE_GIB
+    for name, fixed_gib, per_hidden_gib in c.VISION_PROFILE_BY_FAMILY_GIB:
+        if family.startswith(name):
+            least = fixed_gib + per_hidden_gib * model.hidden_size / 1024
+            break
     if family.startswith("gemma 4"):
         least = max(least, settings.step_tokens * c.VISION_GIB_PER_STEP_TOKEN_GEMMA4)
     return least * GIB
@@ -90,7 +93,8 @@ def _vision(model: Architecture, settings: Settings) -> float:
 
 def _encoder(model: Architecture, settings: Settings) -> float:
     """Encoder-decoder models of V0: every sequence of the profile brings an encoder input of full length."""
-    if settings.v1 or not any(layer.kind == "cross" for layer in model.layers) and model.attention_type != "cross":
+    crossed = model.attention_type == "cross" or any(layer.kind == "cross" for layer in model.layers)
+    if settings.v1 or not crossed:
         return 0.0
     attention = model.raw.get("attention")
     positions = attention.get("encoder_positions") if isinstance(attention, dict) else None

@@ -30,7 +30,9 @@ def draft_bytes(resolved: Resolved, layout: Layout, settings: Settings) -> float
     if settings.draft in ("dspark", "draft") and model.attention_type == "mla-compressed":
         return _DSPARK_MODULES * own / layout.tensor
     drafts = [entry for entry in resolved.beside if entry.role == "draft" and entry.architecture]
-    return sum(weights_bytes(entry.architecture, entry.weights) for entry in drafts if entry.architecture) / layout.tensor
+    return (
+        sum(weights_bytes(entry.architecture, entry.weights) for entry in drafts if entry.architecture) / layout.tensor
+    )
 
 
 def draft_token_bytes(resolved: Resolved, layout: Layout) -> float:
@@ -54,7 +56,9 @@ def beside_bytes(resolved: Resolved) -> float:
 def _one(resolved: Resolved, entry: BesideModel) -> float:
     if entry.role == "lora":
         rank = entry.rank or 16
-        return entry.count * rank * _LORA_SHARE_PER_RANK * resolved.architecture.params_total * 2 / max(1, resolved.tensor)
+        return (
+            entry.count * rank * _LORA_SHARE_PER_RANK * resolved.architecture.params_total * 2 / max(1, resolved.tensor)
+        )
     if entry.architecture is None:
         return _UNKNOWN_BESIDE_GIB * GIB * entry.count
     return _SMALL_MODEL_FACTOR * weights_bytes(entry.architecture, entry.weights) * entry.count

@@ -27,7 +27,9 @@ class Budget:
     fixed_pool_bytes: float | None = None
     weights_only: bool = False
 
-    def pool_bytes(self, weights: float, activations: float, non_torch: float, graphs: float, beside: float) -> float | None:
+    def pool_bytes(
+        self, weights: float, activations: float, non_torch: float, graphs: float, beside: float
+    ) -> float | None:
         """What remains for the cache; negative where the rest alone is too much."""
         if self.usable_bytes is None:
             return None

@@ -35,13 +35,20 @@ def layout_of(resolved: Resolved) -> Layout:
     tensor, data = max(1, resolved.tensor), max(1, resolved.data)
     asked = resolved.spec.parallel.expert or 1
     attention = tensor
-    if resolved.spec.engine.data_parallel_attention and resolved.engine.name == "sglang" and data > 1 and tensor % data == 0:
+    if (
+        resolved.spec.engine.data_parallel_attention
+        and resolved.engine.name == "sglang"
+        and data > 1
+        and tensor % data == 0
+    ):
         attention = tensor // data
         data = 1 if len(resolved.devices) <= tensor * resolved.pipeline else data
     degree = max(tensor, asked) if asked > 1 else tensor
     if resolved.spec.engine.data_parallel_attention and asked == 1 and resolved.engine.name == "vllm":
         degree = tensor * data
-    return Layout(tensor, attention, degree, max(1, resolved.pipeline), data, max(1, resolved.context_parallel), asked > 1)
+    return Layout(
+        tensor, attention, degree, max(1, resolved.pipeline), data, max(1, resolved.context_parallel), asked > 1
+    )
 
 
 def stage_sizes(layers: int, stages: int) -> tuple[int, ...]:

@@ -31,7 +31,11 @@ def non_torch_bytes(resolved: Resolved, device: Device, layout: Layout, settings
     alone = layout.tensor * layout.pipeline == 1
     if is_unified(device.accelerator):
         return (c.NON_TORCH_UNIFIED_GIB if alone else c.NON_TORCH_UNIFIED_PARALLEL_GIB) * GIB
-    if device.accelerator is not None and device.accelerator.vendor == "intel" and device.accelerator.kind != "datacenter":
+    if (
+        device.accelerator is not None
+        and device.accelerator.vendor == "intel"
+        and device.accelerator.kind != "datacenter"
+    ):
         return c.NON_TORCH_INTEL_GIB * GIB
     late = settings.release >= (0, 14, 0)
     return _usual_gib(device, alone, late) * GIB + _radeon_bytes(resolved, device, settings)
@@ -47,9 +51,16 @@ def _usual_gib(device: Device, alone: bool, late: bool) -> float:
 
 def _radeon_bytes(resolved: Resolved, device: Device, settings: Settings) -> float:
     accelerator = device.accelerator
-    if accelerator is None or accelerator.vendor != "amd" or settings.release >= c.RADEON_EARLY_UNTIL or not settings.v1:
+    if (
+        accelerator is None
+        or accelerator.vendor != "amd"
+        or settings.release >= c.RADEON_EARLY_UNTIL
+        or not settings.v1
+    ):
         return 0.0
-    windowed = any(layer.window_tokens for layer in resolved.architecture.layers) and resolved.architecture.modality != "text"
+    windowed = (
+        any(layer.window_tokens for layer in resolved.architecture.layers) and resolved.architecture.modality != "text"
+    )
     return 0.0 if windowed or accelerator.memory_type.startswith("HBM") else c.RADEON_EARLY_GIB * GIB
 
 
@@ -58,15 +69,15 @@ def _fabric(device: Device) -> bool:
     accelerator = device.accelerator
     if accelerator is None or accelerator.kind != "datacenter":
         return False
-    kind = (accelerator.interconnect or {}).get("type") or ""
-    return "nvlink" in kind.lower() or "infinity" in kind.lower() or "xgmi" in kind.lower()
+    kind = accelerator.interconnect["type"].lower()
+    return any(name in kind for name in ("nvlink", "infinity", "xgmi"))
 
 
 def graphs_of(resolved: Resolved, device: Device, settings: Settings) -> Graphs:
     """CUDA graphs of one rank; none in eager mode."""
     if not settings.graphs or resolved.engine.name != "vllm":
         return Graphs(0.0, 0.0, 0)
-    sizes = capture_sizes(settings.sequences)
+    sizes = capture_sizes(settings.sequences, 992 if resolved.architecture.name == "gpt_oss" else 512)
     layers = max(1, len(resolved.architecture.layers)) / max(1, resolved.pipeline)
     rocm = _is_rocm(resolved, device)
     plain = c.GRAPH_GIB_PER_LAYER_AND_SIZE_EXPERTS if resolved.architecture.is_moe else c.GRAPH_GIB_PER_LAYER_AND_SIZE
@@ -85,10 +96,10 @@ def _estimate_gib(resolved: Resolved, rocm: bool) -> float:
     return (experts if resolved.architecture.is_moe else dense) / max(1, resolved.tensor)
 
 
-def capture_sizes(sequences: int) -> int:
-    """Batch sizes that vLLM captures: 1, 2, 4, then steps of 8 to 256 and of 16 to 512, up to twice max_num_seqs:
+def capture_sizes(sequences: int, most: int = 512) -> int:
+    """Batch sizes that vLLM captures: 1, 2, 4, then steps of 8 to 256 and of 16 to 512 (992 for gpt-oss), up to twice max_num_seqs:
     51 sizes for 256 sequences and more, 5 for 8."""
-    largest = min(2 * sequences, 512)
+    largest = min(2 * sequences, most)
     small = sum(size <= largest for size in (1, 2, 4))
     return small + min(largest, 256) // 8 + max(0, largest - 256) // 16
 

@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 from sizing.architecture.types import Architecture, Layer
 from sizing.catalogue.entries import KvFormat
 from sizing.memory.kv_cache import indexer_token_bytes, kv_token_bytes, state_shape
-from sizing.units import ceil_div, pad_to
+from sizing.units import ceil_div
 
 PartKind = Literal["full", "sliding", "chunked", "state"]
 
@@ -40,6 +40,12 @@ class Cache(Protocol):
 
     def blocks(self, tokens: int) -> int:
         """Blocks of one sequence of that length."""
+
+    def mean_token_bytes(self, tokens: int) -> float:
+        """Bytes per token of a sequence of that length, without rounding and recurrent state."""
+
+    def sequence_bytes(self) -> float:
+        """Bytes that a sequence takes whatever its length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,16 @@ class PagedCache:
     step_tokens: int
     context_ranks: int = 1
     padded_layers: int = 0
+    window_token_bytes: float = 0.0
+    window_tokens: int = 0
+
+    def mean_token_bytes(self, tokens: int) -> float:
+        """Windowed layers keep at most their window: their share falls with the length."""
+        return self.token_bytes + self.window_token_bytes * min(1.0, self.window_tokens / max(1, tokens))
+
+    def sequence_bytes(self) -> float:
+        """Pages of recurrent state."""
+        return self.state_blocks_per_sequence * self.block_bytes
 
     @property
     def state_blocks_per_sequence(self) -> int:
@@ -94,6 +110,14 @@ class CompressedCache:
     window_bytes: float
     block_tokens: int = 256
     state_blocks_per_sequence: int = 0
+
+    def mean_token_bytes(self, tokens: int) -> float:
+        """Compressed keys of one token, as far as the sequence has any."""
+        return self.token_bytes if tokens else 0.0
+
+    def sequence_bytes(self) -> float:
+        """Window and compressor state."""
+        return self.window_bytes
 
     @property
     def block_bytes(self) -> float:
@@ -143,7 +167,9 @@ def rank_cache(model: Architecture, layers: tuple[Layer, ...], rules: PageRules)
     """The cache of a rank that holds those layers."""
     if model.attention_type == "mla-compressed":
         return _compressed(model, layers, rules)
-    storing = [layer for layer in layers if layer.kv_elements_per_token or (rules.cross_as_full and layer.kind == "cross")]
+    storing = [
+        layer for layer in layers if layer.kv_elements_per_token or (rules.cross_as_full and layer.kind == "cross")
+    ]
     full = [layer for layer in storing if layer.window_tokens is None]
     windowed = [layer for layer in storing if layer.window_tokens is not None]
     states = [layer for layer in layers if layer.linear is not None]
@@ -156,21 +182,29 @@ def rank_cache(model: Architecture, layers: tuple[Layer, ...], rules: PageRules)
     return _grouped(model, full, windowed, states, rules)
 
 
-def _uniform(model: Architecture, layers: list[Layer], held: int, rules: PageRules, window: Layer | None = None) -> PagedCache:
+def _uniform(
+    model: Architecture, layers: list[Layer], held: int, rules: PageRules, window: Layer | None = None
+) -> PagedCache:
     token = sum(rank_token_bytes(layer, model, rules) for layer in layers)
     token += indexer_token_bytes(model) * held / max(1, len(model.layers))
     if rules.draft_layers and layers:
         token += rules.draft_layers * rank_token_bytes(layers[-1], model, rules)
     kind: PartKind = "full" if window is None or window.window_tokens is None else "sliding"
     part = Part(kind, 1, rules.block_tokens, (window.window_tokens if window else 0) or 0)
-    return PagedCache((part,), token * rules.block_tokens, rules.block_tokens, token, rules.step_tokens, rules.context_ranks)
+    return PagedCache(
+        (part,), token * rules.block_tokens, rules.block_tokens, token, rules.step_tokens, rules.context_ranks
+    )
 
 
-def _grouped(model: Architecture, full: list[Layer], windowed: list[Layer], states: list[Layer], rules: PageRules) -> PagedCache:
+def _grouped(
+    model: Architecture, full: list[Layer], windowed: list[Layer], states: list[Layer], rules: PageRules
+) -> PagedCache:
     token_full = max((rank_token_bytes(layer, model, rules) for layer in full), default=0.0)
     token_full += indexer_token_bytes(model) / max(1, len(full)) if full else 0.0
     token_window = max((rank_token_bytes(layer, model, rules) for layer in windowed), default=0.0)
-    state = max((state_shape(n, model, rules.speculative_tokens).total_bytes / rules.tensor for n in states), default=0.0)
+    state = max(
+        (state_shape(n, model, rules.speculative_tokens).total_bytes / rules.tensor for n in states), default=0.0
+    )
     widest = token_full or token_window
     block = rules.block_tokens
     if states and widest:
@@ -196,6 +230,8 @@ def _grouped(model: Architecture, full: list[Layer], windowed: list[Layer], stat
         step_tokens=rules.step_tokens,
         context_ranks=rules.context_ranks,
         padded_layers=sum(groups[name] * size - count for name, count in counts.items()),
+        window_token_bytes=token_window * len(windowed),
+        window_tokens=(windowed[0].window_tokens or 0) if windowed else 0,
     )
 
 
@@ -236,8 +272,3 @@ def _compressed(model: Architecture, layers: tuple[Layer, ...], rules: PageRules
     window += len(model.layers) * entry * (_V4_WINDOW_TOKENS + rules.step_tokens)
     factor = _V4_DRAFT_WINDOWS if rules.has_draft_model else 1.0
     return CompressedCache(token * share * _V4_PAGING, window * share * factor * _V4_PAGING)
-
-
-def padded_block(tokens: int, alignment: int) -> int:
-    """A block size rounded up to what the kernel wants."""
-    return pad_to(tokens, alignment)

@@ -137,5 +137,5 @@ def draft_of(resolved: Resolved) -> tuple[DraftKind, int]:
         return "ngram", tokens
     for kind in ("dspark", "dflash", "mtp"):
         if kind in text:
-            return kind, tokens  # type: ignore[return-value]
+            return kind, tokens
     return "draft", tokens

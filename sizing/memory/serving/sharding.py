@@ -21,7 +21,9 @@ _EXPERT_PAD = 256  # mxfp4 kernels want expert widths in multiples of 256 per ra
 _HIDDEN_PAD = 128
 
 
-_HOST_TABLES = frozenset({"qwen4_exp"})  # servers keep n-gram tables in host memory (Qwen3.8-Flash-Next: 74.75 GiB on the card)
+_HOST_TABLES = frozenset(
+    {"qwen4_exp"}
+)  # servers keep n-gram tables in host memory (Qwen3.8-Flash-Next: 74.75 GiB on the card)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,9 @@ class _Key:
         )
 
 
-def rank_weights(model: Architecture, chosen: Format, layout: Layout, *, without_vision: bool = False) -> tuple[RankWeights, ...]:
+def rank_weights(
+    model: Architecture, chosen: Format, layout: Layout, *, without_vision: bool = False
+) -> tuple[RankWeights, ...]:
     """Weights per rank, one entry for every pipeline stage (all tensor-parallel ranks of a stage hold the same)."""
     return _rank_weights(_Key(model, chosen, layout, without_vision))
 

@@ -1,0 +1,233 @@
+"""Whether it runs at all, before whether it fits: engine, device, number format, head counts.
+
+Only what certainly fails is a `Blocker`; what runs with a detour (weight-only kernels, a fork, a plugin) is a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sizing.catalogue.entries import Accelerator, Format
+from sizing.estimate import Warning_
+from sizing.memory.plan import Blocker
+from sizing.resolve import Resolved
+
+_ONLY_NVIDIA = frozenset({"tensorrt-llm"})
+_NVIDIA_OR_AMD = frozenset({"exllamav2", "tgi", "sglang", "lmdeploy"})
+_SERVERS = frozenset({"vllm", "sglang", "tensorrt-llm", "tgi", "lmdeploy"})
+_GGUF_ENGINES = frozenset({"llama.cpp", "ik_llama.cpp", "ollama", "lm-studio"})
+# Formats that only their own engine reads, by the beginning of the format's id.
+_OWN_ENGINES = (
+    ("mlx-", frozenset({"mlx", "lm-studio"})),
+    ("mlc-", frozenset({"mlc-llm"})),
+    ("exl2", frozenset({"exllamav2"})),
+    ("gguf", _GGUF_ENGINES | {"vllm", "sglang", "transformers", "ktransformers", "mlc-llm"}),
+    ("ik-", frozenset({"ik_llama.cpp"})),
+)
+_UNREADABLE = {
+    "tensorrt-llm": ("bnb", "hqq"),
+    "lmdeploy": ("bnb", "hqq", "nvfp4"),
+    "llama.cpp": ("awq", "gptq", "bnb", "exl", "hqq"),
+}
+# vLLM's floor of the compute capability: 7.0 through 0.14, 7.5 since 0.31; the release in between is not known.
+_VLLM_FLOOR = 7.0
+_VLLM_FLOOR_FROM_031 = 7.5
+_VLLM_GFX = frozenset({"gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1101", "gfx1200", "gfx1201", "gfx1150", "gfx1151"})
+
+
+def blockers(resolved: Resolved) -> tuple[Blocker, ...]:
+    """Every reason why the deployment cannot run, whatever the memory."""
+    return tuple(found for check in _CHECKS for found in check(resolved))
+
+
+def cautions(resolved: Resolved) -> tuple[Warning_, ...]:
+    """What runs, but not as one may expect."""
+    return tuple(found for check in _CAUTIONS for found in check(resolved))
+
+
+def _accelerators(resolved: Resolved) -> list[Accelerator]:
+    seen: dict[str, Accelerator] = {}
+    for device in resolved.devices:
+        if device.accelerator is not None:
+            seen.setdefault(device.accelerator.id, device.accelerator)
+    return list(seen.values())
+
+
+def _capability(accelerator: Accelerator) -> float | None:
+    return float(accelerator.compute_capability) if accelerator.compute_capability else None
+
+
+def _heads(resolved: Resolved) -> Iterator[Blocker]:
+    heads, tensor = resolved.architecture.heads, resolved.tensor
+    attention_split = tensor if not resolved.spec.engine.data_parallel_attention else 1
+    if resolved.engine.kind != "server" or not heads or attention_split == 1 or heads % attention_split == 0:
+        return
+    works = [degree for degree in (1, 2, 4, 8, 16) if heads % degree == 0]
+    yield Blocker(
+        "heads_not_divisible",
+        {"heads": heads, "tensor": tensor, "works": works},
+        f"{heads} attention heads cannot be split over tensor parallelism {tensor}; {', '.join(map(str, works))} would work",
+    )
+
+
+def _device_count(resolved: Resolved) -> Iterator[Blocker]:
+    data = 1 if resolved.spec.engine.data_parallel_attention else resolved.data
+    needed = resolved.tensor * resolved.pipeline * data
+    if resolved.engine.kind == "server" and len(resolved.devices) < needed:
+        yield Blocker(
+            "too_few_devices",
+            {"needed": needed, "devices": len(resolved.devices)},
+            f"tensor {resolved.tensor} x pipeline {resolved.pipeline} x data {data} needs {needed} devices, not {len(resolved.devices)}",
+        )
+
+
+def _engine_device(resolved: Resolved) -> Iterator[Blocker]:
+    name = resolved.engine.name
+    for accelerator in _accelerators(resolved):
+        vendor = accelerator.vendor
+        unable = (name in _ONLY_NVIDIA and vendor != "nvidia") or (
+            name in _NVIDIA_OR_AMD and vendor in ("apple", "qualcomm")
+        )
+        unable = unable or (name == "mlx" and vendor not in ("apple", "nvidia"))
+        if unable:
+            yield Blocker(
+                "engine_without_device",
+                {"engine": name, "accelerator": accelerator.name},
+                f"{name} does not run on {accelerator.name}",
+            )
+
+
+def _capability_floor(resolved: Resolved) -> Iterator[Blocker]:
+    if resolved.engine.name != "vllm":
+        return
+    era = resolved.engine.version or ()
+    floor = _VLLM_FLOOR_FROM_031 if era >= (0, 31) else _VLLM_FLOOR
+    for accelerator in _accelerators(resolved):
+        capability = _capability(accelerator)
+        if capability is not None and capability < floor:
+            yield Blocker(
+                "compute_capability_too_low",
+                {"engine": "vllm", "accelerator": accelerator.name, "capability": capability, "needed": floor},
+                f"vLLM needs compute capability {floor}; {accelerator.name} has {capability}",
+            )
+
+
+def _engine_format(resolved: Resolved) -> Iterator[Blocker]:
+    name, chosen = resolved.engine.name, resolved.weights.id
+    for prefix, engines in _OWN_ENGINES:
+        if chosen.startswith(prefix) and name not in engines and resolved.engine.kind != "training" and name != "other":
+            yield _format_blocker(name, chosen, sorted(engines))
+            return
+    key = "llama.cpp" if name in _GGUF_ENGINES else name
+    if chosen.startswith(_UNREADABLE.get(key, ("\0",))):
+        yield _format_blocker(name, chosen, ["llama.cpp" if chosen.startswith("gguf") else "vllm"])
+
+
+def _format_blocker(engine: str, chosen: str, works: list[str]) -> Blocker:
+    return Blocker(
+        "engine_without_format",
+        {"engine": engine, "format": chosen, "works": works},
+        f"{engine} does not read {chosen}; {' or '.join(works[:3])} would",
+    )
+
+
+def _format_kernels(resolved: Resolved) -> Iterator[Blocker]:
+    if resolved.engine.name not in _SERVERS:
+        return
+    for accelerator in _accelerators(resolved):
+        capability, floor = _capability(accelerator), format_floor(resolved.weights)
+        if accelerator.vendor != "nvidia" or capability is None or floor is None or capability >= floor:
+            continue
+        if resolved.weights.id == "bf16" and resolved.spec.weights is None:
+            continue  # said by nobody: the engine casts to fp16 there
+        yield Blocker(
+            "format_needs_newer_device",
+            {"format": resolved.weights.id, "accelerator": accelerator.name, "capability": capability, "needed": floor},
+            f"{resolved.weights.id} needs compute capability {floor}; {accelerator.name} has {capability}"
+            + ("; fp16 would work" if resolved.weights.id == "bf16" else ""),
+        )
+
+
+def format_floor(chosen: Format) -> float | None:
+    """Lowest NVIDIA compute capability with any kernel for the format, weight-only ones included; None where unknown."""
+    hardware = chosen.hardware or {}
+    found = [
+        value
+        for value in (hardware.get("min_compute_capability"), hardware.get("weight_only_min"))
+        if value is not None
+    ]
+    return min(found, default=None)
+
+
+def _mixed(resolved: Resolved) -> Iterator[Blocker]:
+    vendors = sorted({accelerator.vendor for accelerator in _accelerators(resolved)})
+    if resolved.engine.kind == "server" and len(vendors) > 1 and resolved.tensor * resolved.pipeline > 1:
+        yield Blocker(
+            "mixed_vendors", {"vendors": vendors}, f"one replica cannot span devices of {' and '.join(vendors)}"
+        )
+
+
+def _weight_only(resolved: Resolved) -> Iterator[Warning_]:
+    native = (resolved.weights.hardware or {}).get("min_compute_capability")
+    if resolved.engine.name not in _SERVERS or native is None or (resolved.weights.bits_per_weight or 16) > 9:
+        return
+    for accelerator in _accelerators(resolved):
+        capability = _capability(accelerator)
+        if (
+            accelerator.vendor == "nvidia"
+            and capability is not None
+            and (format_floor(resolved.weights) or 0) <= capability < native
+        ):
+            yield Warning_(
+                code="weight_only_kernels",
+                params={"format": resolved.weights.id, "accelerator": accelerator.name},
+                message=f"{accelerator.name} has no {resolved.weights.id} arithmetic: weights are unpacked on the fly",
+            )
+
+
+def _unlisted_device(resolved: Resolved) -> Iterator[Warning_]:
+    if resolved.engine.name != "vllm":
+        return
+    for accelerator in _accelerators(resolved):
+        unlisted = accelerator.vendor == "amd" and accelerator.gfx is not None and accelerator.gfx not in _VLLM_GFX
+        if unlisted or accelerator.vendor in ("apple", "huawei", "intel", "google", "aws", "qualcomm"):
+            yield Warning_(
+                code="engine_needs_plugin",
+                params={"engine": "vllm", "accelerator": accelerator.name},
+                message=f"vLLM runs on {accelerator.name} only with a plugin or a fork",
+            )
+
+
+def _context_beyond(resolved: Resolved) -> Iterator[Warning_]:
+    longest = resolved.architecture.max_position_tokens
+    if longest and resolved.context_tokens > longest:
+        yield Warning_(
+            code="context_beyond_model",
+            params={"context_tokens": resolved.context_tokens, "model_maximum_tokens": longest},
+            message=f"the model is made for {longest} tokens; {resolved.context_tokens} need its context extension to be switched on",
+        )
+
+
+def _idle_devices(resolved: Resolved) -> Iterator[Warning_]:
+    used = resolved.tensor * resolved.pipeline * resolved.data
+    if (
+        resolved.engine.kind == "server"
+        and len(resolved.devices) > used
+        and not resolved.spec.engine.data_parallel_attention
+    ):
+        yield Warning_(
+            code="devices_idle",
+            params={"devices": len(resolved.devices), "used": used},
+            message=f"{len(resolved.devices)} devices are named, the layout uses {used}",
+        )
+
+
+_CHECKS: tuple[Callable[[Resolved], Iterator[Blocker]], ...] = (
+    _heads, _device_count, _engine_device, _capability_floor, _engine_format, _format_kernels, _mixed,
+)  # fmt: skip
+_CAUTIONS: tuple[Callable[[Resolved], Iterator[Warning_]], ...] = (
+    _weight_only,
+    _unlisted_device,
+    _context_beyond,
+    _idle_devices,
+)

@@ -1,0 +1,178 @@
+"""All sums of a deployment, rank by rank: what `plan_serving` puts into a MemoryPlan and the derivation explains."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from sizing.catalogue.entries import Format
+from sizing.catalogue.load import catalogue
+from sizing.devices import Device
+from sizing.memory.serving.activations import activations_of
+from sizing.memory.serving.besides import beside_bytes, draft_bytes, draft_token_bytes
+from sizing.memory.serving.budget import Budget, budget_of
+from sizing.memory.serving.layout import Layout, layout_of, stages_of
+from sizing.memory.serving.overhead import Graphs, graphs_of, non_torch_bytes, weights_extra_bytes
+from sizing.memory.serving.pages import Cache, PagedCache, PageRules, rank_cache
+from sizing.memory.serving.settings import Settings, settings_of
+from sizing.memory.serving.sharding import RankWeights, rank_weights
+from sizing.resolve import Resolved
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One device's sums before they become a DevicePlan, in bytes."""
+
+    device: Device
+    stage: int
+    weights_bytes: float
+    activations_bytes: float
+    non_torch_bytes: float
+    graphs: Graphs
+    beside_bytes: float
+    budget: Budget
+    cache: Cache
+    pool_bytes: float | None
+    host_bytes: float = 0.0
+
+
+@dataclass(frozen=True)
+class Serving:
+    """Everything `plan_serving` worked out, for the derivation and for warnings."""
+
+    resolved: Resolved
+    layout: Layout
+    settings: Settings
+    ranks: tuple[Rank, ...]
+    sequences_per_replica: int
+
+    @property
+    def tightest(self) -> Rank:
+        """The rank whose pool holds the fewest sequences."""
+        return min(self.ranks, key=lambda rank: sequences_in(rank, self.resolved.context_tokens))
+
+
+def work_out(resolved: Resolved) -> Serving:
+    """All sums of a deployment."""
+    layout, settings = layout_of(resolved), settings_of(resolved)
+    chosen = loaded_format(resolved)
+    without_vision = resolved.spec.images_per_request == 0
+    weights = rank_weights(resolved.architecture, chosen, layout, without_vision=without_vision)
+    caches = _caches(resolved, layout, settings)
+    peak = activations_of(resolved, layout, settings).peak_bytes
+    ranks = tuple(
+        _rank(resolved, device, _stage_at(n, layout), layout, settings, weights, caches, peak)
+        for n, device in enumerate(resolved.devices)
+    )
+    return Serving(resolved, layout, settings, ranks, math.ceil(resolved.concurrency / layout.data))
+
+
+def loaded_format(resolved: Resolved) -> Format:
+    """The format as servers load it: bitsandbytes checkpoints come with double quantisation."""
+    if resolved.weights.id == "bnb-nf4":
+        return catalogue().formats["bnb-nf4-dq"]
+    return resolved.weights
+
+
+def _stage_at(index: int, layout: Layout) -> int:
+    return index // layout.tensor % layout.pipeline
+
+
+def _caches(resolved: Resolved, layout: Layout, settings: Settings) -> tuple[Cache, ...]:
+    rules = page_rules(resolved, layout, settings)
+    stages = stages_of(resolved.architecture.layers, layout.pipeline)
+    return tuple(rank_cache(resolved.architecture, layers, rules) for layers in stages)
+
+
+def page_rules(resolved: Resolved, layout: Layout, settings: Settings) -> PageRules:
+    """How this engine pages its cache."""
+    model, vllm = resolved.architecture, resolved.engine.name == "vllm"
+    vendor = (
+        resolved.devices[0].accelerator.vendor if resolved.devices and resolved.devices[0].accelerator else "nvidia"
+    )
+    align = 64 if model.mla is not None or vendor == "intel" else 16
+    drafts = max(1, model.mtp_layers) if settings.draft == "mtp" else 0
+    state_blocks = 1 + settings.draft_tokens * (settings.draft != "none")
+    if vllm and settings.release >= (0, 27, 0):
+        state_blocks += 1  # prefix caching of recurrent layers keeps one state more
+    return PageRules(
+        k=resolved.kv_k,
+        v=resolved.kv_v,
+        tensor=layout.attention_tensor,
+        context_ranks=layout.context,
+        block_tokens=16 if vllm else 1 if resolved.engine.name == "sglang" else 64,
+        alignment_tokens=align,
+        step_tokens=settings.step_tokens,
+        speculative_tokens=settings.draft_tokens if settings.draft != "ngram" else 0,
+        draft_layers=drafts,
+        has_draft_model=settings.draft in ("draft", "dspark", "dflash"),
+        grouped=not vllm or (settings.v1 and settings.release >= (0, 9, 0)),
+        state_blocks=state_blocks,
+        latent=not vllm or settings.release >= (0, 7, 0),
+        cross_as_full=vllm and not settings.v1,
+    )
+
+
+def _rank(
+    resolved: Resolved,
+    device: Device,
+    stage: int,
+    layout: Layout,
+    settings: Settings,
+    weights: tuple[RankWeights, ...],
+    caches: tuple[Cache, ...],
+    peak: float,
+) -> Rank:
+    loaded = (
+        weights[stage].total_bytes + weights_extra_bytes(resolved, device) + draft_bytes(resolved, layout, settings)
+    )
+    graphs = graphs_of(resolved, device, settings)
+    outside = non_torch_bytes(resolved, device, layout, settings)
+    others = beside_bytes(resolved)
+    budget = budget_of(resolved, device, layout, settings)
+    pool = budget.pool_bytes(loaded, peak, outside, graphs.reserved_bytes, others)
+    cache = (
+        caches[stage]
+        if not draft_token_bytes(resolved, layout)
+        else with_draft(caches[stage], draft_token_bytes(resolved, layout))
+    )
+    return Rank(device, stage, loaded, peak, outside, graphs, others, budget, cache, pool, weights[stage].host_bytes)
+
+
+def with_draft(cache: Cache, token_bytes: float) -> Cache:
+    """The cache with a draft model's tokens in the same pool: 163,840 + 57,344 B a token for Llama 70B and 3B at TP 2."""
+    if not isinstance(cache, PagedCache):
+        return cache
+    block = cache.block_bytes + token_bytes * cache.block_tokens
+    return replace(cache, block_bytes=block, token_bytes=cache.token_bytes + token_bytes)
+
+
+def sequences_in(rank: Rank, context: int) -> float:
+    """Sequences of that length that the pool of a rank holds."""
+    if rank.pool_bytes is None or rank.cache.block_bytes <= 0 or not rank.cache.blocks(context):
+        return math.inf
+    return blocks_in(rank) / rank.cache.blocks(context)
+
+
+def blocks_in(rank: Rank) -> int:
+    """Blocks that the pool of a rank holds; 0 for models that cache nothing."""
+    if rank.pool_bytes is None or rank.cache.block_bytes <= 0:
+        return 0
+    return max(0, math.floor(rank.pool_bytes / rank.cache.block_bytes))
+
+
+def need_bytes(rank: Rank, context: int, sequences: int) -> float:
+    """What the cache of a rank takes for that many sequences of that length."""
+    return rank.cache.blocks(context) * rank.cache.block_bytes * sequences
+
+
+def state_need_bytes(serving: Serving, rank: Rank) -> float:
+    """vLLM refuses to start where max_num_seqs exceeds the blocks that recurrent layers can have."""
+    settings = serving.settings
+    if (
+        not rank.cache.state_blocks_per_sequence
+        or serving.resolved.engine.name != "vllm"
+        or settings.release < (0, 20, 0)
+    ):
+        return 0.0
+    return settings.sequences * rank.cache.block_bytes
