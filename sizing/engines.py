@@ -28,6 +28,9 @@ _ALIASES = {
     "lmstudio": "lm-studio", "lm studio": "lm-studio", "mlx-lm": "mlx", "mlx_lm": "mlx", "omlx": "mlx",
     "exllama": "exllamav2", "exl2": "exllamav2", "exl3": "exllamav3", "tabbyapi": "exllamav2",
     "hf": "transformers", "huggingface": "transformers", "hf-transformers": "transformers", "mlc": "mlc-llm",
+    "autoawq": "transformers", "auto-awq": "transformers", "autogptq": "transformers", "auto-gptq": "transformers",
+    "gptqmodel": "transformers", "hqq": "transformers", "bitsandbytes": "transformers", "pytorch": "transformers", "torch": "transformers",
+    "mlx-vlm": "mlx", "mlx_vlm": "mlx", "gpt4all": "llama.cpp", "jan": "llama.cpp", "localai": "llama.cpp", "ollama-mlx": "mlx",
     "ktransformer": "ktransformers", "vllm-ascend": "vllm", "vllm-gaudi": "vllm", "vllm-tpu": "vllm", "vllm-metal": "vllm",
 }  # fmt: skip
 _VERSION = re.compile(r"\d+(?:\.\d+)*")

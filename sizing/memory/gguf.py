@@ -132,14 +132,14 @@ def _file(key: ByIdentity, mix: Mix, file_bytes: float | None, joint: bool) -> G
         token_embedding_bytes=params.get("embedding", 0) * embedding_bits / 8,
         per_layer_embedding_bytes=params.get("per_layer_embedding", 0) * embedding_bits / 8,
         output_bytes=params.get("head", 0) * outer / 8,
-        other_bytes=_other_bytes(params.get("other", 0), mix),
+        other_bytes=_other_bytes(params.get("other", 0), model.params_total, mix),
         tied=model.tied_embeddings,
     )
 
 
-def _other_bytes(elements: int, mix: Mix) -> float:
-    """Norms and biases stay in 32 bit; a negative residual of the architecture is taken off at the main type."""
-    return elements * (_F32_BITS if elements > 0 else BITS[mix.main]) / 8
+def _other_bytes(elements: int, total: int, mix: Mix) -> float:
+    """Norms and biases stay in 32 bit; a residual that is negative or too large for them counts at the main type."""
+    return elements * (_F32_BITS if 0 < elements < 0.02 * total else BITS[mix.main]) / 8
 
 
 def _embedding_bits(model: Architecture, mix: Mix) -> tuple[float, float]:

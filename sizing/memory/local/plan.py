@@ -18,6 +18,9 @@ from sizing.resolve import Resolved
 from sizing.units import GB, GIB, gib
 
 
+_USUAL_RAM_GIB = 64.0
+
+
 def plan_local(resolved: Resolved) -> MemoryPlan:
     """Where every byte lies on the devices and in RAM.
 
@@ -48,9 +51,17 @@ def _layout(resolved: Resolved, devices: tuple[Device, ...]) -> tuple[Layout, li
         return tuned, [_uneven(tuned)]
     if resolved.engine.name == "ollama" and resolved.spec.engine.gpu_layers is None and resolved.data == 1:
         spilled = fit_whole_layers(resolved)
-        if spilled is not None:
+        if spilled is not None and _ram_takes(resolved, spilled):
             return spilled, [_spills(spilled)]
     return layout, []
+
+
+def _ram_takes(resolved: Resolved, layout: Layout) -> bool:
+    """Whether the RAM takes what spills; where it was not said, as much as a large desktop has."""
+    ram = resolved.spec.host.ram_gb
+    return layout.placement.layers_on_devices > 0 and layout.on_host.total <= (
+        ram * GB if ram else _USUAL_RAM_GIB * GIB
+    )
 
 
 def _uneven(layout: Layout) -> Warning_:
