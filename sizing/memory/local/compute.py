@@ -3,7 +3,8 @@
 In float32 elements per token of the physical batch (`-ub`), a stage holds
 - the output: V + E (vocabulary and hidden size) where logits of the whole batch are kept: Qwen3-14B 306.75 MiB at 512;
 - attention without flash attention: scores H x C, the mask C, queries twice and hidden states twice: Llama-3-8B at 8k 560.0 MiB;
-- a feed-forward block: three widths and two hidden states; experts: two outputs of each expert used: Qwen3-235B 144.0 MiB;
+- a feed-forward block: four widths (ik_llama.cpp: three and two hidden states) beside the 16-bit mask: Qwen3.5-9B at ubatch 2048
+  392.4 MiB = 384 + 8; experts: two outputs of each expert used: Qwen3-235B 144.0 MiB;
 - weights kept in RAM are copied into the buffer of the first card for large batches, one tensor at a time: 630 MiB for
   Qwen3-235B's Q6_K experts (774.0 = 144 + 630), the output matrix of gpt-oss-20b (985.2 = 398.4 + 586.8).
 Each of these values was printed by a start-up log.
@@ -45,7 +46,7 @@ def compute_bytes(model: Architecture, settings: LlamaSettings, role: Role, mask
         stages += [
             _attention(model, settings, mask_cells),
             _feed_forward(model, settings, role, mask_cells),
-            _masks(settings, mask_cells),
+            _masks(model, settings, mask_cells),
         ]
     if role.has_output or (role.is_first and role.uploads_output_bytes):
         stages.append(token_bytes * _output_elements(model, settings, role) + role.uploads_output_bytes)
@@ -62,9 +63,12 @@ def host_buffer_bytes(model: Architecture, settings: LlamaSettings, mask_cells: 
     return _F32 * settings.ubatch_tokens * (mask_cells + model.hidden_size)
 
 
-def _masks(settings: LlamaSettings, mask_cells: int) -> float:
-    """With flash attention the mask is cast to 16 bit while the 32-bit one still lives."""
-    return 6.0 * settings.ubatch_tokens * mask_cells if settings.flash and not settings.logits_in_buffer else 0.0
+def _masks(model: Architecture, settings: LlamaSettings, mask_cells: int) -> float:
+    """With flash attention the mask is cast to 16 bit while the 32-bit one still lives, beside queries and hidden states:
+    Qwen3.5-9B at 262144 cells 808 MiB = 768 + 40."""
+    if not settings.flash or settings.is_ik:
+        return 0.0
+    return settings.ubatch_tokens * (6.0 * mask_cells + _F32 * 5.0 * model.hidden_size)
 
 
 def _output_elements(model: Architecture, settings: LlamaSettings, role: Role) -> float:
@@ -119,26 +123,27 @@ def _latent_attention(model: Architecture, settings: LlamaSettings, heads: int, 
 
 def _feed_forward(model: Architecture, settings: LlamaSettings, role: Role, mask_cells: int) -> float:
     token_bytes, hidden = _F32 * settings.ubatch_tokens, model.hidden_size
-    masks = _mask_bytes_per_cell(settings) * settings.ubatch_tokens * mask_cells
+    masks = _mask_bytes_per_cell(settings, role) * settings.ubatch_tokens * mask_cells
     if model.moe is None:
         width = model.intermediate_size
-        return masks + token_bytes * (3 * width + (2 if settings.logits_in_buffer else 4) * hidden)
+        return masks + token_bytes * (3 * width + 2 * hidden if settings.is_ik else 4 * width)
     used = model.moe.experts_per_token
     live = token_bytes * (2 * used * hidden + 2 * hidden)
     if settings.engine == "ollama" and not settings.logits_in_buffer:
         live += token_bytes * used * model.moe.intermediate_size
-    if role.uploads_expert_bytes and role.is_first and _uploads_experts(model, settings):
-        uploaded = role.uploads_expert_bytes + token_bytes * 2 * hidden
-        return masks + (max(live, uploaded) if settings.is_ik else live + role.uploads_expert_bytes)
-    return masks + live
+    if not (role.uploads_expert_bytes and role.is_first and _uploads_experts(model, settings)):
+        return masks + live
+    if settings.is_ik or not settings.logits_in_buffer:
+        return masks + max(live, role.uploads_expert_bytes + token_bytes * 2 * hidden)
+    return masks + live + role.uploads_expert_bytes
 
 
-def _mask_bytes_per_cell(settings: LlamaSettings) -> float:
-    """The mask that lives beside a feed-forward block where logits do not outgrow it: in 16 bit for flash attention;
-    Ollama's runner keeps the 32-bit input as well."""
+def _mask_bytes_per_cell(settings: LlamaSettings, role: Role) -> float:
+    """The mask that lives beside a feed-forward block where logits do not outgrow it: in 16 bit for flash attention.
+    Graphs cut between card and processor, and Ollama's runner, keep the 32-bit input as well."""
     if settings.logits_in_buffer:
         return 0.0
-    if settings.engine == "ollama":
+    if settings.engine == "ollama" or role.uploads_expert_bytes:
         return 6.0
     return 2.0 if settings.flash else 4.0
 

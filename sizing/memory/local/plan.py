@@ -17,7 +17,6 @@ from sizing.memory.plan import DevicePlan, HostPlan, MemoryPlan
 from sizing.resolve import Resolved
 from sizing.units import GB, GIB, gib
 
-
 _USUAL_RAM_GIB = 64.0
 
 

@@ -61,7 +61,7 @@ def llama_settings(resolved: Resolved) -> LlamaSettings:
         window_per_slot=_between(engine, ("2025-07", 5900), ("2025-11", 6920)) and engine.name == "llama.cpp",
         latent=_latent(resolved, flash),
         latent_mode=_latent_mode(resolved),
-        logits_in_buffer=not _outputs_limited(engine),
+        logits_in_buffer=not _outputs_limited(engine, asked.swa_full),
         output_counts_first=since(engine, "2025-12", 7400),
         drafts=_drafts(resolved),
     )
@@ -88,12 +88,13 @@ def _flash_by_default(resolved: Resolved) -> bool:
     return since(resolved.engine, month, build)
 
 
-def _outputs_limited(engine: Engine) -> bool:
-    """Builds since the summer of 2026 reserve logits for the outputs wanted, not for every token of a batch; Ollama's own
-    runner did from its first release on. Where nothing is said the older, larger buffer is taken."""
+def _outputs_limited(engine: Engine, swa_full: bool | None) -> bool:
+    """Servers since the summer of 2026 reserve logits for the outputs wanted, not for every token of a batch; Ollama's own
+    runner did from its first release on. Programs that embed the library (they keep full window caches) do not, and where
+    nothing is said the older, larger buffer is taken."""
     if engine.name == "ollama":
         return since(engine, "2025-09", 10**6, unknown=True)
-    return engine.name == "llama.cpp" and since(engine, "2026-07", 9490, unknown=False)
+    return engine.name == "llama.cpp" and not swa_full and since(engine, "2026-07", 9490, unknown=False)
 
 
 def _window_full(resolved: Resolved) -> bool:
