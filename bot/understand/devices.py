@@ -20,7 +20,7 @@ _GEFORCE = re.compile(r"(?:10[5-8]0|16[56]0|20[5-8]0|30[5-9]0|40[5-9]0|50[5-9]0)
 _RADEON = re.compile(r"(?:6[6-9]\d0|7[6-9]00|90[67]0)$")
 _NEEDS_MORE = frozenset("v4 spark thor rubin digits max a2 m40 atlas core ultra ponte cs".split())
 _NOT_A_CARD = re.compile(
-    r"\s?-?(?:tok(?:en)?s?\b|watts?\b|w\b|€|\$|eur|usd|gb\b|gib\b|k\b|users?\b|nutzer|leute|people|requests?\b|mb\b|ms\b|mhz|chunks|docs|dok|"
+    r"\s?-?(?:tok(?:en)?s?\b|watts?\b|w\b|€|\$(?!\d)|eur|usd|gb\b|gib\b|k\b|users?\b|nutzer|leute|people|requests?\b|mb\b|ms\b|mhz|chunks|docs|dok|"
     r"stunden|hours|samples|dollars?|%|mio|million|tps|t/s|beispiele|seiten|pages|ctx|context|kontext|words|zeichen|[.,]\d{3})"
 )
 _BEFORE_NO_CARD = re.compile(r"(?:[$€.,\d]|\b(?:ctx|context|kontext|len|length|tokens?|seq|cutoff|year|jahr|since|seit|in|budget|port)[ =:]{1,2})$")

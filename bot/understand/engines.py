@@ -62,8 +62,9 @@ _OWN_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )  # fmt: skip
 _NOT_IT = re.compile(
     r"\b(?:no|not|kein(?:e[nms]?)?|nicht|without|ohne|instead of|statt|rather than|weg von|away from|except|nicht mehr|never|or|oder|vs\.?|versus|lieber|better|besser|maybe|vielleicht|should i use|soll(?:te)? ich|switch(?:ing)? to|"
-    r"wechsel\w* (?:zu|auf)|umstieg auf|move to|moving to|umsteigen auf|than|als mit|wie bei|would|could|try)\s(?:to |use |using |with |mit |auf |zu |via |das |the |doch |gleich |lieber |ueber |mit )?$"
+    r"wechsel\w* (?:zu|auf)|umstieg auf|move to|moving to|umsteigen auf|than|als mit|wie bei|try)\s(?:to |use |using |with |mit |auf |zu |via |das |the |doch |gleich |lieber |ueber |mit )?$"
 )
+_MANAGES = re.compile(r"\s(?:manages|handles it|does it|can do it|schafft (?:es|das)|kann (?:es|das)|is faster|ist schneller)\b")
 _ASKED_ENGINE = re.compile(r"\s?(?:\?|$|besser|better|stattdessen|instead|nehmen|helfen|help|faster|schneller|worth)")
 
 
@@ -87,7 +88,7 @@ def read_engines(text: Text) -> list[EngineMention]:
             continue
         left, right = clause(text.folded, found.start(), found.end(), 40)
         denied = _NOT_IT.search(left)
-        why = "front end" if name in _FRONT_ENDS else "proposed or denied" if denied else ""
+        why = "front end" if name in _FRONT_ENDS else "proposed or denied" if denied else "precedent" if _MANAGES.match(right) else ""
         out.append(EngineMention(name, found.start(), found.end(), why_not=why))
     if not any(not m.why_not for m in out):
         for name, pattern in _OWN_WORDS:
@@ -102,7 +103,8 @@ def choose_engine(mentions: list[EngineMention]) -> EngineMention | None:
     """The engine in use; exact programs beat front ends and formats."""
     standing = [m for m in mentions if not m.why_not]
     frameworks = [m for m in standing if m.name in ("unsloth", "axolotl", "llama-factory", "torchtune", "megatron")]
-    return (frameworks or standing or [None])[0]  # type: ignore[list-item]
+    servers = [m for m in standing if m.name not in ("fastchat", "triton", "transformers", "deepspeed")]
+    return (frameworks or servers or standing or [None])[0]  # type: ignore[list-item]
 
 
 Method = Literal["full", "lora", "qlora"]
@@ -111,9 +113,9 @@ _QLORA = re.compile(r"(?<![a-z])q-?lora\b")
 _LORA = re.compile(r"(?<![a-z])(?:(?:rs|do)?lora|loras|peft)\b(?![- ]?adapters? (?:serv|auf|on|at|fuer)|s? gleichzeitig)")
 _FULL = re.compile(
     r"\b(?:full(?:y)?[- ]?(?:parameter |param |weight |model )?(?:ft|sft|fine-?tun\w*|finetun\w*|training|train|grpo|dpo|rlhf|update)|full ft|voll(?:es|staendig\w*|e[rs]?)?[- ]?(?:feintun\w*|fine-?tun\w*|finetun\w*|training|trainier\w*|grpo|dpo|sft|ft)|komplett\w* (?:feintun\w*|fine-?tun\w*|finetun\w*|trainier\w*|training)|"
-    r"(?:continued |continual |domain )?pre-?train\w*|from scratch|von null|von grund auf|von scratch|vortrain\w*|fft|all (?:the )?parameters|alle parameter|alle gewichte|full-?rank|train (?:a|the|our)[^.!?;]{0,20} from (?:zero|scratch)|volle[sn]? (?:ft|sft))\b"
+    r"(?:continued |continual |domain )?pre-?train\w*|from scratch|von null|von grund auf|von scratch|vortrain\w*|fft|train(?:ing)? (?:the |a )?(?:whole|entire|full|complete)|das (?:ganze|komplette|volle) modell|all (?:the )?parameters|alle parameter|alle gewichte|full-?rank|train (?:a|the|our)[^.!?;]{0,20} from (?:zero|scratch)|volle[sn]? (?:ft|sft))\b"
 )
-_FULL_ALONE = re.compile(r"(?:^|\b(?:und|and|or|oder|vs\.?|/ft|/train|/finetune))\s?(?:full|voll|komplett)\b")
+_FULL_ALONE = re.compile(r"(?:^|\b(?:und|and|or|oder|vs\.?)|/ft|/train|/finetune)\s?(?:full|voll|komplett)\b")
 _NO = re.compile(r"\b(?:no|not|kein(?:e[nms]?)?|nicht|without|ohne|instead of|statt|isn't|rather than|drop)\s(?:a |just |only |nur |ein |eine )?$")
 _ADAPTERS = re.compile(r"\b(?:serv\w*|adapters?|laufzeit|multi-?lora|hot-?swap|inferen\w*|deploy\w*)\b")
 _TRAINS = re.compile(
@@ -178,7 +180,7 @@ def trains(text: Text) -> bool:
 
 def serves_adapters(text: Text) -> bool:
     """Whether LoRA in the message means adapters that are served, not trained."""
-    return bool(_LORA.search(text.folded)) and bool(re.search(r"\b(?:\d+|mehrere|many|several|viele) (?:\w+ )?(?:lora|adapter)\w*|lora[- ]?adapters?|multi-?lora", text.folded)) and not trains_without_lora(text)
+    return bool(_LORA.search(text.folded)) and bool(re.search(r"(?<![\d.])\b(?:\d+|mehrere|many|several|viele) (?:verschiedene |different |kleine |small )?(?:lora|adapter)\w*|lora[- ]?adapters?|multi-?lora", text.folded)) and not trains_without_lora(text)
 
 
 def trains_without_lora(text: Text) -> bool:

@@ -15,6 +15,8 @@ from bot.understand.text import Text
 _RULES = (*LENGTH_RULES, *LOAD_RULES, *SHARE_RULES)
 _RETRACTS = re.compile(r"(?:\b(?:nein|no|nee|noe|nope|sorry|quatsch|aeh|wait|actually|eher|lieber|rather|korrektur|correction|vielmehr|oder doch|oder eher|doch (?:eher|lieber|nur)|also|i mean|ich meine?|make (?:it|that)|besser|stattdessen|beziehungsweise|scratch that)[\s,:]{1,3}(?:eher |lieber |doch |nur |rather |make it |sind's |es sind |it's |its |wir sind )?){1,2}(?:so |ca\. |etwa |about |mit |with )?$")
 _PCIE = re.compile(r"\b(?:pcie|pci-e|gen ?\d|lanes|slot|riser|\d\.0)\W*$")
+_MEMORY_NEXT = re.compile(r"\s?\d{1,3}\s?(?:gb?|gib)\b")
+_BREAKS = re.compile(r"\s(?:dies|fails|is down|breaks|crashes|ausf|stirbt|kaputt|faellt|goes)")
 _TERSE = re.compile(r"(?:\dk|ctx|context|kontext|q\d(?:_\w+)?|fp\d+|int\d|awq|gptq|\d+b|bf16|nf4)\s$")
 
 
@@ -28,6 +30,7 @@ class Figures:
     retracted: frozenset[str] = frozenset()
     impossible: tuple[tuple[str, str], ...] = ()
     unread: tuple[tuple[int, int], ...] = field(default=())
+    bare: tuple[Quantity, ...] = ()
 
 
 def read_figures(text: Text, lang: str, taken: Sequence[tuple[int, int]], slash: bool, training: bool) -> Figures:
@@ -36,12 +39,15 @@ def read_figures(text: Text, lang: str, taken: Sequence[tuple[int, int]], slash:
     lost: list[tuple[Reading, Reading]] = []
     retracted: set[str] = set()
     unread: list[tuple[int, int]] = []
+    bare: list[Quantity] = []
     for quantity in quantities(text.folded, lang, tuple(sorted(taken))):
         place = surroundings(text, quantity)
         winner, losers = best(_candidates(place, text, slash))
         winner = winner or _inherited(place, pairs)
         if winner is None:
             unread.append(quantity.span)
+            if quantity.unit in ("", "percent") and not quantity.spelt and not quantity.glued:
+                bare.append(quantity)
             continue
         winner = _final(winner, quantity, training, slash)
         if _RETRACTS.search(place.left):
@@ -50,7 +56,7 @@ def read_figures(text: Text, lang: str, taken: Sequence[tuple[int, int]], slash:
         lost += [(loser, winner) for loser in losers if loser.field != winner.field]
     words = word_readings(text)
     readings = tuple(sorted([r for _, r in pairs] + words, key=lambda r: r.start))
-    return Figures(readings, tuple(lost), tuple(pairs), frozenset(retracted), tuple(_impossible(text, pairs)), tuple(unread))
+    return Figures(readings, tuple(lost), tuple(pairs), frozenset(retracted), tuple(_impossible(text, pairs)), tuple(unread), tuple(bare))
 
 
 def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Reading]:
@@ -61,14 +67,20 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
     if quantity.glued == "x" and quantity.unit not in ("requests", "people", "") or quantity.glued == "x" and _PCIE.search(place.left):
         return []
     found = list(proposals(place, _RULES))
+    if quantity.scale not in ("", "k"):
+        found = [r for r in found if not r.rule.startswith("length in")]
+    if quantity.scale and not quantity.unit:
+        found = [r for r in found if r.field not in ("concurrency", "users", "batch_size")]
     if quantity.glued == "x" and not slash and not _TERSE.search(place.left):
         found = [r for r in found if r.field != "concurrency_x"]
     start, end = quantity.span
     if quantity.unit == "requests":
         noun = noun_reading(quantity.unit_word, place.right, quantity.value, start, end)
         found += [noun] if noun else []
-    if quantity.unit == "devices":
+    if quantity.unit == "devices" and not _BREAKS.match(place.right):
         found.append(Reading("devices", quantity.value, start, end, 2.5, "devices"))
+    if quantity.unit == "times" and _MEMORY_NEXT.match(place.right):
+        found.append(Reading("devices", quantity.value, start, end, 2.4, "times memory"))
     found += list(speed_readings(place, text.folded))
     found += list(memory_readings(place, text.folded))
     found += list(countable(quantity, place))

@@ -29,7 +29,7 @@ _TARGETS = (
     ("hardware", re.compile(r"\b(?:gpus?|cards?|karten?|hardware|grafikkarten?|machines?|server)\b")),
     ("budget", re.compile(r"\b(?:budget|geld|money)\b")),
 )  # fmt: skip
-_DROP = re.compile(r"\b(?:without|ohne|drop|remove|lass\w*|weg\b|forget|vergiss|no longer|kein\w*)\s(?:the |das |den |die |a |any )?(?P<what>budget|nvlink|context|kontext|quant\w*|engine|vllm|ollama|kv[- ]?cache|targets?|ziel\w*|mtp|speculative|redundan\w*|concurren\w*)\b|\b(?:budget|geld|money) (?:is no|spielt keine|no object|egal)\w*")
+_DROP = re.compile(r"\b(?:without|ohne|drop|remove|lass\w*|weg\b|forget|vergiss|no longer|kein\w*)\s(?:the |das |den |die |a |any )?(?P<what>budget|nvlink|context|kontext|quant\w*|engine|vllm|ollama|kv[- ]?cache|targets?|ziel\w*|mtp|speculative|redundan\w*|concurren\w*)\b(?! ?(?:to|auf|down|von|from|runter)\b)|\b(?:budget|geld|money) (?:is no|spielt keine|no object|egal)\w*")
 _NOT_AT_ONCE = re.compile(r"\b(?:not|nicht|aber nicht|but not|nicht alle|not all)\s(?:all |alle |wirklich |really )?(?:at once|gleichzeitig|at the same time|parallel|concurrent\w*|simultan\w*)\b")
 _WHY = re.compile(r"\b(?:why|warum|wieso|weshalb|how (?:did|do) you|wie kommst du|explain|erklaer\w*|begruende|herleit\w*|how come|details?\b|genauer)\b")
 _SAME = re.compile(r"\b(?:same|dasselbe|das gleiche|das selbe|gleiche\w*|ditto|genauso|ansonsten gleich|rest (?:bleibt|stays))\b")

@@ -24,6 +24,7 @@ _KV_BEFORE = re.compile(r"(?:\bkv(?:[-_ ]?cache)?(?:[-_ ]?(?:dtype|type|quant|ca
 _KV_AFTER = re.compile(r"\s?-?(?:quantized |quantisierter? |format )?(?:kv\b|k/v|(?:kv[- ]?)?cache\b|for (?:the )?(?:kv|cache)|fuer(?: den| die| das)? (?:kv|cache)|beim? kv|for keys)")
 _DENIED = re.compile(r"\b(?:no|not|kein(?:e[nms]?)?|nicht|without|ohne|doesn't (?:do|have|support)|kann kein|statt|instead of|rather than|unlike|lacks?)\s(?:native |in |the )?$")
 _TRAINING_16 = re.compile(r"\s?-?(?:mixed|training|compute|optimizer|adam|master|lora)")
+_CORRECTS = re.compile(r"\b(?:nein|nee|ne|no|sorry|quatsch|doch|lieber|rather|actually|i mean|ich meine?|eher|make it)[\s,]{1,2}(?:doch |lieber |rather |eher |in |mit |with |make it |nur )*$")
 _LORA_BITS = re.compile(r"\s?-?(?:adam|optimizer|paged|adamw)")
 _VECTORS = re.compile(r"\b(?:dims?|dimensions?|dimensionen|vektoren|vectors?|embeddings?)\s(?:\w+\s)?$")
 _WISH = re.compile(r"\b(?:would|wuerde|wuerd|hilft|helps?|bringt|does|should i|soll(?:te)? ich|maybe|vielleicht|or maybe|oder doch|could|koennte|lohnt(?: sich)?|worth|why not|gegenueber|what about|and with|und mit)\s(?:\w+\s){0,2}$")  # fmt: skip
@@ -39,6 +40,7 @@ class FormatMention:
     start: int
     end: int
     wished: bool = False
+    corrects: bool = False
 
 
 def read_formats(text: Text) -> list[FormatMention]:
@@ -56,7 +58,7 @@ def _mentions(text: Text) -> Iterator[FormatMention]:
             continue
         value, exact = _value(found)
         if value:
-            yield FormatMention(value, _role(found, left, right), exact, start, end, bool(_WISH.search(left)))
+            yield FormatMention(value, _role(found, left, right), exact, start, end, bool(_WISH.search(left)), bool(_CORRECTS.search(left)))
 
 
 def _value(found: re.Match[str]) -> tuple[str, bool]:
@@ -123,7 +125,7 @@ def choose(mentions: list[FormatMention], role: Role) -> FormatMention | None:
     mine = [m for m in mentions if m.role == role]
     if not mine:
         return None
-    first = mine[0]
+    first = next((m for m in reversed(mine) if m.corrects), mine[0])
     exact = next((m for m in mine if m.exact and not m.wished), None)
     if not first.exact and exact and _bits(exact.value) == _bits(first.value):
         return exact

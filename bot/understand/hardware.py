@@ -18,9 +18,10 @@ _MUST_IT_BE = re.compile(r"\b(?:or|oder)\b\s(?:do (?:i|we) need|does it (?:need|
 _SUFFICES = re.compile(r"\b(?:reich\w*|genueg\w*|langt|enough|suffic\w*|does (?:an?|one|it|my)|do \d|fits?|passt|passen|laeuft|laufen|geht|klappt|will (?:an?|one)|can (?:an?|one|i)|kann|schafft|is (?:an?|one))\b")
 _COMPARING = re.compile(r"(?:\bvs\.?\b|\bversus\b|\bvergleich|\bcompar|\bbesser\b|\bbetter\b|\blieber\b|\bwhich\b|\bwelche|\bgegenueber\b|\bdeciding\b|\bentscheid|\bchoos|\bupgrade\b|\blohnt\b|\bthinking\b|\bor just\b|\badd a\b|\btorn\b|\bschwank)")
 _REFERENCE_BEFORE = re.compile(r"\b(?:wants?|needs?|requires?|recommends?|empfiehlt|verlangt|guide|readme|the docs?|laut \w+|minimum(?: of)?|claims?|reference|referenz|benchmark\w*(?: on| auf)?|reviews? of|as much as|so viel wie|costs? (?:as much as )?|kostet|unlike|anders als|price of|preis (?:einer|von)|beats?|like (?:an?|the)|wie (?:eine?r?|bei)|than (?:an?|my|on|the|one)|als (?:eine|auf|meine|mein)|colleague\w*|kollege hat|friend\w*|someone|jemand|others?|otherwise|sonst|ansonsten|statt|instead of|rather than|not|kein\w*|no|nicht|speed as|schnell wie|vs\.? ~?[\d.,]+ ?s on|replac\w*|ersetz\w*)\s(?:\w+\s){0,2}$")
-_REFERENCE_AFTER = re.compile(r"\s?(?:\d+ ?gb? )?(?:peaked|maxed|topped|spiked|brauchte|hatte|they say|angeblich|in the (?:paper|readme|guide|blog)|laut|beats|schlaegt|minimum\b|is too expensive|ist zu teuer|zu teuer|too expensive|costs|kostet|bleib\w*|stays? (?:in|where)|stay in|kommt nicht|are gone|verkauf\w*|sold\b|does it (?:fine|easily)|of a (?:friend|colleague))")
-_OWNED = re.compile(r"\b(?:have|has|got|habe?n?|hat|my|mein\w*|our|unser\w*|own|besitz\w*|vorhanden|already|schon|single|on (?:an?|one|my|the|our|\d)|auf (?:einer|meiner|unserer|der|\d)|with|mit|runs|bought|gekauft)\b[^.?!;]{0,18}$")
+_REFERENCE_AFTER = re.compile(r"\s?(?:\d+ ?gb? )?(?:peaked|maxed|topped|spiked|brauchte|hatte|they say|angeblich|in the (?:paper|readme|guide|blog)|laut|beats|schlaegt|minimum\b|is too expensive|ist zu teuer|zu teuer|too expensive|bleib\w*|stays? (?:in|where)|stay in|kommt nicht|are gone|verkauf\w*|sold\b|does it (?:fine|easily)|of a (?:friend|colleague))")
+_OWNED = re.compile(r"\b(?:have|has|got|habe?n?|hat|own|besitz\w*|vorhanden|already|schon|single|on (?:an?|one|my|the|our|\d)|auf (?:einer|meiner|unserer|der|\d)|with|mit|runs|bought|gekauft)\b[^.?!;]{0,18}$|\b(?:my|mein(?:e[nrms]?)?|our|unser(?:e[nrms]?)?)\b[^.?!;]{0,8}$")
 _NO_GPU = re.compile(r"\b(?:no|without(?: an?| any)?|kein\w*|ohne|zero|0)[ \-](?:dedicated |discrete |dedizierte |eigene |extra |nvidia )?(?:gpus?|graphics|grafikkarte\w*|karten?|cards?)\b|\bgpu-?(?:less|los)|\b(?:cpu|ram)[ \-](?:only|inference|inferenz|box|server|based|betrieb|rechner|instan[cz]e?)\b|\b(?:only|nur|just|purely?|rein)\s(?:on |auf |the |der |mit |per |ueber |via )*(?:cpus?|prozessor)\b|\b(?:on|auf)\s(?:the |der |a |einer |my |reiner |pure |plain )?cpu\b(?![- ]?(?:offload|and|und|\+|kern|core))|\breine cpu|\bcpu ok\b")
+_BARE_MACHINE = re.compile(r"\b(?:\d+ ?gb|\d+ ?tb|cores?|kern\w*|ram|cpus?|ollama|llama\.cpp|vps|threads?|xeon|epyc|laptop|notebook|prozessor)\b")
 _HOST_ONLY = re.compile(r"\b(?:which|welche[rn]?|what)\s(?:cpu|processor|prozessor)\b")
 _BOX = re.compile(r"\b(?:vps|epyc|xeon|threadripper|server|box|instan[cz]e?|laptop|rechner|machine|pc|cpu)\b")
 _CARDS = re.compile(r"(?:karten?|cards?|gpus?|grafikkarten?|stueck|of (?:them|those|these)(?: cards)?)$")
@@ -129,6 +130,8 @@ def _arranged(text: Text, standing: list[DeviceMention], slash: bool) -> tuple[l
         return standing, "alternatives", []
     if any(joined) and distinct:
         return standing, "machine", []
+    if distinct and all(m.count for m in standing) and not any(_OWNED.search(clause(text.folded, m.start, m.end, 40)[0]) for m in standing):
+        return standing, "alternatives", []
     first = _owned_first(text, standing)
     return [first], "machine", [m for m in standing if _product(m) != _product(first)]
 
@@ -155,7 +158,7 @@ def _unnamed(text: Text, standing: Sequence[DeviceMention], figures: Sequence[tu
     count = next((float(r.value) for _, r in cards if r.field == "devices"), None)  # type: ignore[arg-type]
     spans = tuple((r.start, r.end) for _, r in cards)
     none = _NO_GPU.search(text.folded)
-    if none and not cards:
+    if none and not cards and (standing or _BARE_MACHINE.search(text.folded)):
         named = standing[0] if standing else None
         span = (named.start, named.end) if named else none.span()
         return Machines((Device(accelerator=named.name if named else "CPU", count=1),), spans=(span,), cpu_only=True, processor=processor)

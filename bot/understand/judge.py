@@ -74,7 +74,7 @@ def _declined(scope: Scope, weights: Mapping[Intent, float], values: Mapping[str
     if not text.folded.strip():
         return False
     if scope.topic == "small talk":
-        return not follow_up.kind and not values
+        return follow_up.kind in (None, "keep") and not values
     if scope.topic in ("secrets",):
         return not (model and (set(weights) & _SIZING or "hardware" in values))
     if scope.topic in ("gaming", "mining"):

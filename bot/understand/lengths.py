@@ -3,11 +3,11 @@
 from bot.understand.roles import FILL, Rule, rule
 
 _CONTEXT = (
-    r"(?<![a-z])(?:ctx(?:[-_ ]?(?:size|len\w*))?|context(?: ?(?:window|length|size|len))?|kontext\w*|fenster\w*|window|seq(?:uence)?(?:[-_ ]?len(?:gth)?s?)?s?|"
+    r"(?<![a-z])(?:-c|--ctx-size|ctx(?:[-_ ]?(?:size|len\w*))?|context(?: ?(?:window|length|size|len))?|kontext\w*|fenster\w*|window|seq(?:uence)?(?:[-_ ]?len(?:gth)?s?)?s?|"
     r"max[-_ ]?(?:model[-_ ]?|seq(?:uence)?[-_ ]?)?len(?:gth)?|num[-_]?ctx|n[-_]?ctx|cutoff(?:[-_ ]len)?|max[-_ ]?seq\w*|model[-_ ]len\w*|sequenz\w*|"
     r"sessions? (?:that )?(?:grow|go|reach)\w*|grows?|wachsen|history|verlauf|max_position\w*|max[-_]?total[-_]?tokens|kv[- ]?cache (?:for|fuer))"
 )
-_CONTEXT_AFTER = r"[\s\-]{0,2}(?:tok\w* )?(?:of |max |volle[mnrs]? |full |total |langem |langer |lange[ns]? |an |long[- ]?)?(?:ctx|context|kontext\w*|window|fenster|seq(?:uence)?\b|sequenz\w*|history|verlauf|model[- ]len)"
+_CONTEXT_AFTER = r"[\s\-]{0,2}(?:tok\w* )?(?:of |max |volle[mnrs]? |full |total |langem |langer |lange[ns]? |an |long[- ]?)?(?:ctx|context|kontext\w*|window|fenster|seq(?:uence)?s?\b|sequenz\w*|history|verlauf|model[- ]len)"
 _INPUT = r"(?<![a-z])(?:(?<!system )(?<!system-)prompts?(?:laenge|[- ]?len(?:gth)?|s)?|inputs?(?:[-_ ]?(?:len(?:gth)?|tokens?))?|isl|eingab\w*|prefill(?:ing)?(?: of)?|pp|(?:user )?quer(?:y|ies)|questions?|nutzerfrage|fragen?|in\s?[:=]|rein\s?[:=]|(?:users? )?sends?|schick\w*|pasten?|paste|stuff\w*|feed\w*|documents? of|docs? of|chunks?(?: of| mit| a)?|pdfs? of|contracts? of)"
 _INPUT_AFTER = (
     r"[\s\-]{0,2}(?:tok\w*[\s\-])?(?:lange[nrms]? |long |of )?(?:in\b(?=\s?(?:/|,|\+|&|and\b|und\b|;|\)|\.|:|-|\||$|\d+(?:[.,]\d+)?k?\s?(?:tok\w*\s)?(?:out|raus|answer|antw)|x\d))|"
@@ -32,7 +32,8 @@ LENGTH_RULES: tuple[Rule, ...] = (
     rule("context before", "context_tokens", 5.0, _TOKENS, left=_CONTEXT + FILL, least=128),
     rule("context after", "context_tokens", 5.6, _TOKENS, right=_CONTEXT_AFTER, least=128),
     rule("input before", "input_tokens", 5.1, _TOKENS, left=_INPUT + FILL, least=8),
-    rule("input after", "input_tokens", 5.6, _TOKENS, right=_INPUT_AFTER, least=8),
+    rule("input after", "input_tokens", 5.6, _TOKENS, right=_INPUT_AFTER, least=32),
+    rule("per so many tokens", "per_tokens", 6.0, "tokens", left=r"\b(?:per|pro|cost of|price of|kosten (?:fuer|pro)|costs? for|\$|€)\s?"),
     rule("document length", "input_tokens", 5.2, "tokens", right=_DOCUMENT_AFTER, least=8),
     rule("document length", "input_tokens", 5.2, "-", right=_DOCUMENT_AFTER, scaled=True, least=1000),
     rule("each before", "input_tokens", 4.6, "tokens", left=_EACH_BEFORE, least=8),
@@ -49,7 +50,7 @@ LENGTH_RULES: tuple[Rule, ...] = (
     rule("measured at", "observed_context", 4.4, _TOKENS, left=r"(?:\d\s?(?:s|sec|sekunden|seconds|t/s|tok/s|min|gb|tps))\s(?:at|bei|@)\s?~?\s?", scaled=True, least=512),
     rule("capped at", "observed_context", 6.9, _TOKENS, left=r"\b(?:caps?|capped|capping|begrenzt|deckelt|limitiert|limits?|truncat\w*|schneidet)\s(?:\w+\s){0,2}?(?:at|auf|to|bei)\s", least=512),
     rule("native length", "native_context", 6.9, _TOKENS, left=r"\b(?:native|nativ\w*|supports?|unterstuetzt|advertised|beworben\w*|trained (?:on|for)|theoretisch|modellmaximum|model max(?:imum)?)(?:\s(?:ctx|context|kontext|is|ist|are|length|up to|bis|von|of|zu|es|zwar|max))*\s", least=512),
-    rule("reported capacity", "reported_tokens", 7.0, _TOKENS, left=r"\b(?:store|stored|hold|holds|capacity|kv cache size|gpu kv cache size)[^.]{0,14}", least=512),
+    rule("reported capacity", "reported_tokens", 7.0, _TOKENS, left=r"\b(?:store|stored|capacity|kv cache size|gpu kv cache size)[^.]{0,14}", least=512),
     rule("length in k", "context_tokens", 2.6, "tokens", scaled=True, least=512),
     rule("length in tokens", "context_tokens", 2.4, "tokens", least=256),
     rule("bare k", "context_tokens", 2.2, "-", scaled=True, least=1000),

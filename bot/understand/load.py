@@ -12,7 +12,7 @@ _AT_ONCE = (
 )
 _AFTER = r"[\s()\-]{0,3}(?:(?!und\b|and\b|or\b|oder\b|with\b|mit\b|bei\b|for\b|fuer\b|auf\b|on\b)[a-z']+\s){0,4}?" + _AT_ONCE
 _SETTING = (
-    r"(?<![a-z])(?:concurrency|parallelitaet|(?:ollama_)?num[-_ ]?parallel|max[-_ ]?num[-_ ]?seqs|max[-_ ]?running[-_ ]?(?:requests|seqs)|max[-_ ]?concurren\w*|max[-_ ]?batch(?:[-_ ]size)?|"
+    r"(?<![a-z])(?<!\d\s)(?<!tensor )(?<!tensor-)(?<!tensor_)(?<!pipeline )(?<!pipeline-)(?<!data )(?<!data-)(?<!expert )(?<!expert-)(?<!sequence )(?:concurrency|parallelitaet|(?:ollama_)?num[-_ ]?parallel|max[-_ ]?num[-_ ]?seqs|max[-_ ]?running[-_ ]?(?:requests|seqs)|max[-_ ]?concurren\w*|max[-_ ]?batch(?:[-_ ]size)?|"
     r"max[-_ ]?seqs|-np|--parallel|parallel(?:e|en)?(?: (?:anfragen|requests|sessions|nutzer))?|gleichzeitig\w*(?: (?:nutzer|anfragen))?|concurrent(?:ly)?(?: (?:users|requests|sessions))?|simultan\w*|"
     r"simultaneous\w*|slots|streams|conc|num[-_]?requests[-_]?in[-_]?flight|in flight)"
 )
@@ -22,6 +22,8 @@ _ANY = "- people requests documents images"
 
 LOAD_RULES: tuple[Rule, ...] = (
     rule("at once", "concurrency", 6.2, _ANY + " devices", right=_AFTER),
+    rule("at once later", "concurrency", 4.4, "people", right=r"(?:(?!\b(?:nutzer|users?|leute|people|requests?|anfragen|chats?|viertel|drittel|haelfte|half|third|quarter|fifth|tenth|zehntel|fuenftel)\b)[^.!?;:%]){0,70}?\b(?:at once|at the same (?:time|moment)|gleichzeitig\w*|simultaneously|zugleich)\b(?! (?:einen|ein|eine|a|an|the|das|die)\b)"),
+    rule("share of", "users", 6.6, "people", left=r"(?:%|prozent|percent|zehnte[rln]?|zehntel|viertel|drittel|haelfte|fuenftel|half|third|quarter|fifth|tenth)\s(?:of |der |von |unserer |unsere |meiner |davon |our |the |unseren |den |etwa |about |ca\.? |all )*"),
     rule("setting", "concurrency", 5.8, "- people requests", left=_SETTING + FILL),
     rule("glued setting", "concurrency", 6.0, "- requests", glued="conc c np par"),
     rule("batch", "batch_size", 5.6, "- documents requests samples images", left=_BATCH + FILL),

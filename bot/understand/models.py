@@ -28,7 +28,7 @@ _PRECEDENT = re.compile(
     r"^\s?(?:already\s|also\s|auch\s|just\s|schon\s|ja\s|zwar\s)?(?:ran|runs fine|runs ok|runs well|worked|works fine|works well|works great|lief|laeuft (?:super|gut|prima|problemlos|einwandfrei|ja|doch|schon)|"
     r"fit fine|was (?:fine|ok|too|great)|war (?:zu|ok|gut|super|langsam)|ging (?:gut|prima|super|ja|locker))\b"
 )
-_YARDSTICK = re.compile(r"(?:\b(?:like|as good as|better than|besser als|so gut wie|vergleichbar mit|comparable to|similar to|wie bei|unlike|anders als|gegenueber dem alten|used to run|previously|frueher|bisher(?: lief)?|coming from|was running|had)\s(?:an? |the |das |dem |der |ein(?:em)? )?)$")  # fmt: skip
+_YARDSTICK = re.compile(r"(?:(?<!something )(?<!sth )(?<!anything )(?<!models )\b(?:like|as good as|better than|besser als|so gut wie|vergleichbar mit|comparable to|similar to|wie bei|unlike|anders als|gegenueber dem alten|used to run|previously|frueher|bisher(?: lief)?|coming from|was running|had)\s(?:an? |the |das |dem |der |ein(?:em)? )?)$")  # fmt: skip
 _SIZE_LIST = re.compile(r"(?<![\d.a-z])(\d+(?:\.\d+)?)\s?b?(?:\s?(?:/|,|\bund\b|\band\b|\bor\b|\boder\b)\s?(\d+(?:\.\d+)?)\s?b?){1,3}(?<=b)(?![a-z0-9])")
 _NO_MODEL_SIZE = re.compile(r"^\s?-?(?:ish|active|aktive?n?|activated|aktivierte?n?|are active|sind aktiv|experts?|experten|tok|x\b|/s)")
 _BARE_ARTICLE = re.compile(r"\b(?:the|das|den|dem|der|die|its|dessen)\s$")
@@ -64,6 +64,7 @@ def read_models(text: Text) -> tuple[list[ModelMention], list[SizeMention]]:
     pieces = list(parts(text.folded))
     programs = [found.span() for found in _PROGRAM.finditer(text.folded)]
     mentions = [_judged(text, m) for m in _without_prefixes(text, list(_mentions(text, pieces, programs)))]
+    mentions += _versions(text, mentions)
     sizes = list(_sizes(text, pieces, mentions))
     return _carry_family(text, mentions, sizes)
 
@@ -84,12 +85,30 @@ def _mentions(text: Text, pieces: Sequence[Part], programs: list[tuple[int, int]
         place += used
 
 
+_BARE_VERSION = re.compile(r"\b(?:the|die|das|den|i mean|ich mein\w*|rather|lieber|doch|sondern|but|version|meant|v)\s(?:the |die |das |version |v)?(?P<version>\d{1,2}\.\d)(?![\d.]|\s?(?:s\b|sec|sek|gb|k\b|%|tok|x\b|b\b|€|mio|million))")
+
+
+def _versions(text: Text, mentions: Sequence[ModelMention]) -> list[ModelMention]:
+    """"not Llama 3.1 70B, I mean the 3.3 one": a bare version takes family and size from the name before it."""
+    out = []
+    for found in _BARE_VERSION.finditer(text.folded) if mentions else ():
+        before = [m for m in mentions if m.end <= found.start() and m.family]
+        inside = any(m.start <= found.start("version") < m.end for m in mentions)
+        if not before or inside or before[-1].size_b is None:
+            continue
+        words = [w for w in before[-1].family if w.isalpha() and w != "v"]
+        ids = model_lexicon().ids.get(tuple(sorted([*words, found.group("version"), f"{before[-1].size_b:g}b"])))
+        if ids:
+            out.append(replace(before[-1], name=ids[0], id=ids[0], start=found.start("version"), end=found.end("version"), why_not="", candidates=()))
+    return out
+
+
 def _without_prefixes(text: Text, mentions: list[ModelMention]) -> list[ModelMention]:
     """"dolphin mixtral", "qwen 'Flash-Next'", "Qwen/Qwen3-32B": a bare family right before a name is part of that name."""
     out: list[ModelMention] = []
     for n, mention in enumerate(mentions):
         following = mentions[n + 1] if n + 1 < len(mentions) else None
-        if following and mention.size_b is None and len(mention.family) == 1:
+        if following and mention.size_b is None and all(word.isalpha() for word in mention.family):
             gap = text.folded[mention.end : following.start]
             if len(gap) <= 4 and _PREFIX_GAP.fullmatch(gap):
                 continue

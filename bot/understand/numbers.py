@@ -26,8 +26,8 @@ _PEOPLE = (
 )
 _REQUESTS = (
     r"requests?|reqs?|anfragen?|queries|query|fragen|questions?|chats?|conversations?|sessions?|sitzungen?|gespraech\w*|streams?|calls?|slots?|"
-    r"clients?|agents?|agenten|jobs?|mics?|mikrofon\w*|meetings?|dialog\w*|verbindungen|connections?|threads?|prompts?|kanaele|"
-    r"transcriptions?|transkriptionen|sequences?|sequenzen|seqs?|conc(?:urrent)?\b|parallel\w*|simultan\w*|gleichzeitig\w*|concurrency|"
+    r"clients?|agents?|agenten|jobs?|mics?|mikrofon\w*|meetings?|dialog\w*|verbindungen|connections?|threads?|kanaele|"
+    r"transcriptions?|transkriptionen|conc(?:urrent)?\b|parallel\w*|simultan\w*|gleichzeitig\w*|concurrency|"
     r"instances|instanzen|tasks?|callers?|anrufer?n?|telefonate\w*|completions?|messages?|nachrichten|interviews?|mails?"
 )
 _DOCUMENTS = (
@@ -226,8 +226,17 @@ def _unit_after(folded: str, end: int) -> tuple[Unit, str, int]:
                 continue
             if unit == "amperes" and place > end and found.group() == "a" or unit == "volts" and place > end and found.group() == "v":
                 continue
-            return unit, found.group(), found.end()
+            return _headed(folded, unit, found)
     return "", "", end
+
+
+def _headed(folded: str, unit: Unit, found: re.Match[str]) -> tuple[Unit, str, int]:
+    """"1 million chat samples" counts samples: of two nouns the second is the head."""
+    if unit == "requests" and not found.group().startswith(("parallel", "gleichz", "conc", "simult")):
+        head = _UNIT.match(folded, found.end() + 1) if folded[found.end() : found.end() + 1] in (" ", "-") else None
+        if head and head.lastgroup and _UNITS[int(head.lastgroup[1:])][0] in ("samples", "documents", "images", "tokens", "people"):
+            return _UNITS[int(head.lastgroup[1:])][0], head.group(), head.end()
+    return unit, found.group(), found.end()
 
 
 def _after_filler(folded: str, place: int) -> int | None:
@@ -313,6 +322,8 @@ def _join_ranges(folded: str, found: list[Quantity]) -> list[Quantity]:
     joined: list[Quantity] = []
     for quantity in found:
         before = joined[-1] if joined else None
+        if before is not None and quantity.start < before.end:
+            continue
         if before is not None and _is_range(folded, before, quantity):
             factor = _shared_scale(before, quantity)
             joined[-1] = Quantity(

@@ -56,8 +56,28 @@ class Found:
 def read(text: str, *, thread: Sequence[Request] = ()) -> Request:
     """Read one message; with the turns before it, the Request holds the whole spec after this turn."""
     found = _find(text, thread[-1].lang if thread else "en", bool(thread))
-    alone = _request(found, bool(thread))
+    alone = _corrected(found, _request(found, bool(thread)), thread)
     return apply(thread, alone, found.follow_up) if thread else alone
+
+
+_CORRECTABLE = ("users", "concurrency", "context_tokens", "input_tokens", "output_tokens", "params_b")
+
+
+def _corrected(found: Found, alone: Request, thread: Sequence[Request]) -> Request:
+    """"Nein, eher 350", "use 8 % instead": a bare figure in a thread replaces the one of its kind said last."""
+    bare = found.figures.bare
+    if not thread or len(bare) != 1 or any(name in alone.said for name in _CORRECTABLE) or len(found.text.folded) > 60 or found.follow_up.kind == "why":
+        return alone
+    quantity = bare[0]
+    if quantity.unit == "percent":
+        name = "active_share" if thread[-1].active_share is not None or thread[-1].users else None
+    else:
+        name = next((field for turn in reversed(thread) for field in _CORRECTABLE if field in turn.said and field not in turn.derived), None)
+    if name is None:
+        return alone
+    value = quantity.value / 100 if name == "active_share" else quantity.value
+    words = {**alone.evidence, name: found.text.quote(*quantity.span)}
+    return alone.model_copy(update={name: value, "said": (*alone.said, name), "evidence": words})
 
 
 def read_thread(turns: Sequence[str]) -> list[Request]:
@@ -143,6 +163,7 @@ def _fill_models(found: Found, draft: Draft) -> None:
             _put(draft, found, "params_b", float(named.group(1).replace(",", ".")), named.span())
 
 
+_PER_SHIFT = re.compile(r"\b(?:pro|je|per|each|every|a) (?:schicht|shift)\b|\bof each shift\b")
 _RETRACTED_SIZE = re.compile(r"\b(?:nein|no|nee|sorry|eher|rather|actually|doch|lieber|quatsch)\b")
 
 
@@ -210,6 +231,12 @@ def _add_up(found: Found, draft: Draft) -> None:
         other["users_per_shift"], values["users"] = people, people * shifts
         draft.derived.append("users")
     share = values.get("active_share")
+    if shifts and share and people and _PER_SHIFT.search(found.text.folded):
+        values["concurrency"] = float(-(-people * share // 1))
+        draft.evidence["concurrency"] = draft.evidence["active_share"]
+        draft.derived.append("concurrency")
+        return
+    people = values.get("users")
     if share and people and "concurrency" not in values:
         values["concurrency"] = float(-(-people * share // 1)) if people * share % 1 > 1e-9 else round(people * share, 6)
         draft.evidence["concurrency"] = draft.evidence["active_share"]

@@ -10,7 +10,7 @@ from bot.understand.text import Text, clause
 
 _REACH = 72
 FILL = (
-    r"(?:\s?(?:=|:|~|,|\(|\bof\b|\bvon\b|\bauf\b|\bat\b|\bis\b|\bist\b|\bare\b|\bsind\b|\bto\b|\bbis(?: zu)?\b|\baround\b|\babout\b|\bca\.?|\bup to\b|\bwith\b|"
+    r"(?:\s?(?:=|:|~|\(|\bof\b|\bvon\b|\bauf\b|\bat\b|\bis\b|\bist\b|\bare\b|\bsind\b|\bto\b|\bbis(?: zu)?\b|\baround\b|\babout\b|\bca\.?|\bup to\b|\bwith\b|"
     r"\bmit\b|\bsize\b|\blength\b|\blimit\b|\bonly\b|\bnur\b|\bmax\.?|\bmaximal\b|\bmaybe\b|\bvielleicht\b|\betwa\b|\bungefaehr\b|\bapprox\.?|\bso\b|\bavg\.?|"
     r"\baverage\b|\bmean\b|\bof about\b|\bbe\b|\bam\b|\bwaeren\b|\bwaere\b|\bdas\b|\bare\b|\bper\b|\brequest\b|\bpro\b|\banfrage\b|\buser\b|\bnutzer\b|\bhat\b|"
     r"\bhave\b|\bhas\b|\bneed\w*|\bbrauch\w*|\bset\b|\bgesetzt\b|\brunter\b|\bdown\b|\broughly\b|\btypically\b|\bmeist\b|\bje\b|\beach\b|\bjeweils\b|\bdes\b|"

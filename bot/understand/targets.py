@@ -17,6 +17,7 @@ _WISH_BEFORE = re.compile(
     r"\bgives?|\bgoing for|\baim\w*|\bhaetten gern|\bhaette gern|\bfor(?: about)?|\bfuer|\bat|\bbei|\bwith|\bmit|\bguarantee\w*|\bgarantier\w*|\bget (?:me|us|to)|\bauf|\bto|\breach\w*|\bdeliver\w*|\bschafft?|\bliefer\w*|\blimit|\bbudget|\bkeep\w*|\bhalten|\bp\d\d)"
     r"(?:\s?(?:~|ca\.?|about|around|etwa|rund|of|von|is|ist|be|a|like|=|:|the|an?|p\d\d|sein|it|like|mindestens|at least|approx\.?|mind\.|min\.|<|>|<=|>=|so|ungefaehr|von)){0,4}\s?$"
 )
+_FIRM = re.compile(r"[<>]|under|below|less|least|most|max|min|unter|hoechst|wenigst|within|innerh|binnen|more than|mehr als|need|want|brauch|moecht|soll|should|must|muss|target|ziel|sl[ao]|goal|haett|guarant|garant|limit|keep|halten|hoped|aim")
 _WISH_AFTER = re.compile(
     r"[\s,()]{0,3}(?:(?:is|are|waere?n?|ist|sind|would be|should|reich\w*|genuegen|langen|pro nutzer|per user|each|je nutzer)\s?(?:voellig |totally |for me |mir |uns )?(?:ok\b|okay|fine|enough|genug|ausreichend|reich\w*|good|plenty|acceptable|akzeptabel)|"
     r"reich\w*(?: mir| uns)?\b|genuegen|langen|ok fuer|is ok|or better|oder (?:besser|schneller|mehr)|minimum|mindestens|max\b|p\d\d|would be|or (?:more|faster|less)|(?:\w+\s){0,2}(?:max|maximum|maximal|hoechstens)\b|"
@@ -26,7 +27,7 @@ _OBSERVED_BEFORE = re.compile(
     r"\b(?:i get|we get|get(?:ting|s)?|getting only|bekomm\w*|krieg\w*|see(?:ing)?|sehe[n]?|mess\w*|measur\w*|prints?|shows?|zeigt|took|takes?|dauert|dauern|does|do|makes?|macht|schafft nur|only|nur|"
     r"drops?(?: from)?|faellt|went from|sinkt|currently|derzeit|aktuell|momentan|right now|at the moment|im moment|is|ist|are|was|war|liegt|lag|stuck|haengt|reports?|meldet|logs?|log sagt|"
     r"running at|laeuft mit|laeuft|from|von|yields?|crawls?|gave|beats|erreicht|kommt auf|kommen auf|komme auf|habe?n? (?:ich|wir)|now|jetzt|benchmark\w*|seeing|observed|gemessen|hits?|peaks?|vs\.?|used to)"
-    r"(?:\s(?:~|about|around|only|nur|just|gerade mal|mickrige|ca\.?|etwa|rund|like|so|at|bei|barely|kaum|mal|maximal|max|mit|with|to|on|auf|average|avg|ungefaehr|eine?r?|a|an|ttft|of|noch|einen durchsatz von|from|von|dort|hier|already|schon|knapp|it|me|single|the)){0,4}\s?~?\s?$"
+    r"(?:\s(?:~|about|around|only|nur|just|gerade mal|mickrige|ca\.?|etwa|rund|like|so|at|bei|barely|kaum|mal|maximal|max|mit|with|to|on|auf|average|avg|ungefaehr|eine?r?|a|an|ttft|of|noch|einen durchsatz von|from|von|dort|hier|already|schon|knapp|it|me|single|the|[\d.,]+(?: ?t(?:ok)?/s)?)){0,4}\s?~?\s?$"
 )
 _OBSERVED_AFTER = re.compile(r"[\s,]{0,2}(?:lol\b|\(measured|gemessen|measured|on (?:one|a single|my|our)|auf (?:einer|meiner|unserer|der)|at the moment|momentan|aktuell|currently|right now|once|sobald|with tp|mit tp|now|for one|ttft on our|und (?:das )?ist|and that|then)")
 _CLAIMED = re.compile(
@@ -61,6 +62,8 @@ def stance(place: Surroundings, text: str) -> Stance:
     if _WISH_AFTER.match(right):
         return "wish"
     observed, wished = _OBSERVED_BEFORE.search(left), _WISH_BEFORE.search(left)
+    if wished and not _FIRM.search(wished.group()) and _asks_why(text):
+        wished = None
     if observed and (not wished or _asks_why(text)) or _OBSERVED_AFTER.match(right) and not wished:
         return "observed"
     if wished:
@@ -99,7 +102,7 @@ def _time(place: Surroundings, text: str, start: int, end: int) -> Iterator[Read
     if _END_TO_END.search(place.left[-40:] + "|" + place.right[:30]):
         yield Reading("e2e_s", seconds, start, end, 6.2, "end to end")
         return
-    if _TTFT_BEFORE.search(place.left) or _TTFT_AFTER.match(place.right):
+    if _TTFT_BEFORE.search(place.left) or _TTFT_AFTER.match(place.right) or kind == "wish" and quantity.unit != "minutes" and "ttft" in text:
         wished = kind == "wish" or kind == "open" and not _asks_why(text)
         field = "ttft_s" if wished else "observed_ttft_s" if kind != "claimed" else "claimed_ttft_s"
         yield Reading(field, seconds, start, end, 6.0, "first token " + kind)

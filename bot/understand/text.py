@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 _SPELT = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "×": "x", "…": "...", "≤": "<=", "≥": ">=", "½": " 1/2", "→": " -> "}
 _DASHES = dict.fromkeys("‐‑‒–—―−", "-")
-_QUOTES = {**dict.fromkeys("‘’‚‛`´", "'"), **dict.fromkeys("“”„‟«»", '"')}
+_QUOTES = {**dict.fromkeys("‘’‚‛´", "'"), **dict.fromkeys("“”„‟«»", '"')}
 _PLAIN = {**_SPELT, **_DASHES, **_QUOTES}
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": " ", "&quot;": '"', "&#39;": "'"}
 _MARKUP = re.compile(r"<[^<>\s][^<>\n]{0,600}>|&[a-z#0-9]{2,5};|https?://[^\s<>|)\]]{1,600}", re.IGNORECASE)
 _REPOSITORY = re.compile(r"https?://(?:www\.)?(?:huggingface\.co|hf\.co)/(?:models/)?", re.IGNORECASE)
-_EMPHASIS = frozenset("*_~")
+_EMPHASIS = frozenset("*_~`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class _Folder:
     def _fold(self, place: int) -> str:
         char = self.raw[place]
         if char in _EMPHASIS:
-            return char if self._inside_a_word(place) else " "
+            return char if self._means_something(place) else ""
         lower = char.lower()
         if lower in _PLAIN:
             return _PLAIN[lower]
@@ -70,9 +70,13 @@ class _Folder:
         stripped = unicodedata.normalize("NFKD", lower).encode("ascii", "ignore").decode()
         return stripped or char
 
-    def _inside_a_word(self, place: int) -> bool:
+    def _means_something(self, place: int) -> bool:
         before = self.raw[place - 1] if place else " "
         after = self.raw[place + 1] if place + 1 < len(self.raw) else " "
+        if self.raw[place] == "~":
+            return after.isdigit()
+        if self.raw[place] == "`":
+            return False
         if self.raw[place] == "*":
             return (before.isalnum() or before == " ") and (after.isdigit() or after.isalpha() and before.isdigit())
         return before.isalnum() and after.isalnum()

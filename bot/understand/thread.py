@@ -228,11 +228,13 @@ def _intent(turn: Request, base: Request, follow_up: FollowUp) -> tuple[Intent, 
     if follow_up.cheaper and not turn.hardware:
         return "cost", ("cost", *(i for i in (*turn.intents, base.intent) if i not in ("cost", "clarify")))[:3]
     own = tuple(i for i in turn.intents if i != "clarify")
+    if base.intent in own and "?" not in turn.text and own[0] != base.intent:
+        own = (base.intent, *(i for i in own if i != base.intent))
     if own and (own[0] in _ASKING or "fits" in own and base.intent == "explain" or base.intent in ("clarify", "out_of_scope")):
         return own[0], tuple(dict.fromkeys((*own, *((base.intent,) if base.intent not in ("clarify", "out_of_scope", "explain") else ()))))[:3]
     kept = base.intent if base.intent not in ("explain", "out_of_scope", "clarify") else next((i for i in base.intents if i not in ("explain", "out_of_scope", "clarify")), "fits" if base.hardware else "size")
     kept = kept if own or kept != "compare" or base.layout == "alternatives" and turn.layout == "alternatives" or not turn.hardware else "fits"
-    return kept, tuple(dict.fromkeys((kept, *own)))[:3]
+    return kept, tuple(dict.fromkeys((kept, *own, *(i for i in base.intents if i not in ("explain", "clarify", "out_of_scope")))))[:3]
 
 
 def _still_missing(turn: Request, values: dict[str, Any]) -> tuple[str, ...]:
