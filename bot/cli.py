@@ -98,9 +98,9 @@ def chat(
 @app.command()
 def parse() -> None:
     """Read JSON Lines with "text" or "turns" on stdin and print what was understood."""
-    from bot.understand.jsonl import parse_lines
+    from bot.understand.parse_cli import parse_lines
 
-    _write_lines(parse_lines(sys.stdin))
+    raise typer.Exit(parse_lines(sys.stdin, sys.stdout))
 
 
 @app.command()
@@ -141,14 +141,15 @@ def _write_lines(objects: Iterable[dict[str, Any]]) -> None:
         sys.stdout.flush()
 
 
-def main() -> None:
-    """Entry point of `sizewise`: exit code 2 and one sentence where a command cannot run."""
+def main(arguments: list[str] | None = None) -> int:
+    """Entry point of `sizewise`: the exit code, 2 with one sentence where a command cannot run."""
     from sizing.errors import SizewiseError
 
     try:
-        app()
+        app(args=arguments, prog_name="sizewise")
     except SizewiseError as fault:
         sys.stderr.write(f"sizewise: {fault}\n")
-        sys.exit(COULD_NOT_RUN)
+        return COULD_NOT_RUN
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

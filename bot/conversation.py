@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.answer import Answer, Lang
-from bot.compose import replies
+from bot.compose import replies, wishes
 from bot.compose.draft import Draft, finish
 from bot.explain import DEEPEST, Sources
 from bot.heard import Heard, hear, of_click
@@ -40,7 +40,7 @@ def _turn(heard: Heard, text: str, thread: ThreadState, context: Context) -> tup
     lang = _lang(heard.lang, context)
     draft = _draft(heard, lang, context, text)
     turn = _write(draft, heard, text, thread, context)
-    after = thread.without_last() if heard.wish == "undo" else ThreadState() if heard.wish == "new" else thread
+    after = thread.undone() if heard.wish == "undo" else ThreadState() if heard.wish == "new" else thread
     return _finished(draft, context), after.add(turn, lang) if turn else after
 
 
@@ -52,6 +52,9 @@ def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, context: 
         return None
     if heard.wish in ("new", "help") or not heard.in_scope:
         replies.fixed(draft, heard)
+        return None
+    if heard.wish in ("launch", "loadtest", "cheaper", "export") and thread.last_sized:
+        wishes.granted(draft, heard.wish, thread.last_sized, defaults)
         return None
     if heard.wish == "why":
         return replies.deeper(draft, thread, min(_depth(thread) + 1, DEEPEST), defaults)

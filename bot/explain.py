@@ -6,15 +6,17 @@ inputs of each formula and where they come from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from bot import derivation
 from bot.answer import Citation, Lang, Paragraph
 from bot.prose import best_section, blocks
 from bot.reply.wording import Wording
 from bot.sized import Sized, device_counts
-from sizing.estimate import DerivationStep, Reason
+from sizing.estimate import Reason
 
 # What a verdict rests on comes before what merely describes the model.
 _MEMORY_CODES: Final = (
@@ -23,6 +25,7 @@ _MEMORY_CODES: Final = (
     "state_per_sequence", "unified_shared", "budget_of_engine", "replicas_serve",
 )  # fmt: skip
 _SPEED_CODES: Final = ("decode_bandwidth_bound", "prefill_compute_bound")
+_SPEED_WORDS: Final = re.compile(r"slow|langsam|fast|schnell|tok|speed|tempo|ttft|latenc|latenz|dauert|lange?\b|long|wait|wart")
 _MOST_SENTENCES = 3
 _MOST_PUBLISHERS = 2
 _NO_PUBLISHER: Final = frozenset({"", "Sizewise", "not stated"})
@@ -50,6 +53,10 @@ class Sources:
     def passage(self, passage: Any) -> str:
         """` [n]` for a passage that is quoted."""
         return f" [{self._number(passage, _section(passage))}]"
+
+    def sheet(self, sheet: Any) -> None:
+        """A data sheet: cited as a whole."""
+        self._number(sheet, "")
 
     def _number(self, passage: Any, section: str) -> int:
         for known in self.citations:
@@ -90,11 +97,25 @@ def reason_text(reason: Reason, sized: Sized, words: Wording) -> str:
         **sized.figures,
         **{key: value for key, value in reason.params.items() if value is not None},
     }
+    if reason.code == "cannot_run":
+        return blocker_text(reason.params, words)
     text = words.text("reason", reason.code, **params)
     if reason.code in ("kv_dominates", "kv_per_token"):
         formula = kv_formula(sized, words)
         text = f"{text} {formula}" if formula else text
     return text
+
+
+def blocker_text(params: Mapping[str, Any], words: Wording) -> str:
+    """Why it cannot run at all."""
+    code = str(params.get("blocker", ""))
+    if not words.has("blocker", code):
+        return words.text("headline", "unsizable")
+    return words.text("blocker", code, **{key: _alternatives(value, words) for key, value in params.items()})
+
+
+def _alternatives(value: Any, words: Wording) -> Any:
+    return words.listed([words.engine(str(part)) for part in value], "or") if isinstance(value, (list, tuple)) else value
 
 
 def kv_formula(sized: Sized, words: Wording) -> str:
@@ -109,7 +130,7 @@ def why(sized: Sized, words: Wording, sources: Sources, speed: bool = False) -> 
     """The dominant cause with its worked formula, then what the layout or the model adds; each with its source."""
     codes = _SPEED_CODES if speed else _MEMORY_CODES
     chosen = sorted(
-        (reason for reason in sized.estimate.reasons if reason.code in codes),
+        (reason for reason in sized.estimate.reasons if reason.code in codes and words.has("reason", reason.code)),
         key=lambda reason: codes.index(reason.code),
     )
     sentences = [_cited(reason, sized, words, sources) for reason in chosen[:_MOST_SENTENCES]]
@@ -133,54 +154,27 @@ def deeper(sized: Sized, depth: int, words: Wording, sources: Sources) -> list[P
     steps = sized.estimate.derivation
     if not steps:
         return [Paragraph(kind="note", text=words.text("explain", "no_derivation"))]
-    if depth == 2:
-        return [_step(step, words) for step in steps]
-    return [
-        *(_step_with_inputs(step, words) for step in steps),
-        Paragraph(kind="note", text=words.text("explain", "deepest")),
-    ]
+    shown = [derivation.paragraph(step, words, with_inputs=depth > 2) for step in steps]
+    return shown if depth == 2 else [*shown, Paragraph(kind="note", text=words.text("explain", "deepest"))]
 
 
 def _all_reasons(sized: Sized, words: Wording, sources: Sources) -> list[Paragraph]:
-    return [Paragraph(kind="why", text=_cited(reason, sized, words, sources)) for reason in sized.estimate.reasons]
+    known = (reason for reason in sized.estimate.reasons if words.has("reason", reason.code))
+    return [Paragraph(kind="why", text=_cited(reason, sized, words, sources)) for reason in known]
 
 
-def _step(step: DerivationStep, words: Wording) -> Paragraph:
-    return Paragraph(
-        kind="derivation", title=_quantity(step, words), text=f"{step.formula} = {amount(step.value, step.unit, words)}"
-    )
-
-
-def _step_with_inputs(step: DerivationStep, words: Wording) -> Paragraph:
-    inputs = words.text("explain", "inputs", inputs=", ".join(_inputs(step.inputs, words))) if step.inputs else ""
-    origin = words.text("explain", "from", sources="; ".join(step.sources)) if step.sources else ""
-    shown = f"{step.formula} = {amount(step.value, step.unit, words)}"
-    return Paragraph(
-        kind="derivation", title=_quantity(step, words), text=" ".join(part for part in (shown, inputs, origin) if part)
-    )
-
-
-def _quantity(step: DerivationStep, words: Wording) -> str:
-    return words.label("quantity", step.quantity) + ":"
-
-
-def _inputs(inputs: Mapping[str, Any], words: Wording) -> Iterable[str]:
-    return (f"{words.label('quantity', key)} = {words.plain(value)}" for key, value in inputs.items())
-
-
-def amount(value: float, unit: str, words: Wording) -> str:
-    """A value with its unit as the engine names it."""
-    if unit == "bytes":
-        return words.bytes(value)
-    return f"{words.number(value)} {words.label('units', unit) if words.has('units', unit) else unit}".strip()
+def is_about_speed(question: str) -> bool:
+    """Whether a question asks about time rather than memory."""
+    return bool(_SPEED_WORDS.search(question.casefold()))
 
 
 def cite_devices(sized: Sequence[Sized], sources: Sources) -> None:
     """Adds the sheets of the accelerators involved, without a mark in the text."""
-    sheet = getattr(sources.library, "sheet", None)
-    if sheet is None:
+    if sources.library is None:
         return
+    from knowledge.sheets import sheet
+
     for accelerator in dict.fromkeys(ident for one in sized for ident in device_counts(one)):
         found = sheet(accelerator, sources.lang)
         if found is not None:
-            sources.passage(found)
+            sources.sheet(found)

@@ -63,6 +63,7 @@ _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]")
 _LONGEST_NAME = 100
 _SIZES: Final = {name: frozenset({1.0} | {s for d, s in _UNITS.values() if d == name}) for name, _ in _UNITS.values()}
+_DATE = re.compile(r"(?<![\w-])\d{4}-\d{2}(?:-\d{2})?(?![\w-])")
 _STRIP = ".,;:!?()[]{}„“”\"'»«*…"
 _GROUPED = re.compile(r"^\d{1,3}(?:[.,’'\u202f]\d{3})+$")
 
@@ -118,7 +119,7 @@ class Material:
             inherits = name in ("low", "expected", "high", "value")
             self.add_data(value, key if inherits else str(name))
             if name == "value" and unit and isinstance(value, (int, float)):
-                dimension, size = _UNITS.get(unit, ("any", 1))
+                dimension, size = _UNITS.get("bytes" if unit == "B" else unit, ("any", 1))
                 self.add(value * size, dimension)
 
     def _add_figure(self, key: str, value: float) -> None:
@@ -200,11 +201,12 @@ def _plain(text: str) -> str:
 
 
 def _named(text: str) -> set[str]:
-    return {match[0].strip(_STRIP).casefold() for match in _NAME_WORD.finditer(text)}
+    words = {match[0].strip(_STRIP).casefold() for match in _NAME_WORD.finditer(text)}
+    return words | {match[0] for match in _DATE.finditer(text)}
 
 
 def _without_names(text: str) -> str:
-    return _NAME_WORD.sub(" ", _CITATION.sub(" ", text))
+    return _NAME_WORD.sub(" ", _DATE.sub(" ", _CITATION.sub(" ", text)))
 
 
 def _number(match: re.Match[str], written_unit: str | None, lang: Lang) -> Number:

@@ -32,6 +32,9 @@ _WISHES: Final[tuple[tuple[Wish, re.Pattern[str]], ...]] = tuple(
 )
 
 
+_FOLLOW_UPS: Final[Mapping[str, Wish]] = {"undo": "undo"}
+
+
 @dataclass(frozen=True)
 class Heard:
     """One message in its thread. `specs` are those after this turn, one for each alternative compared."""
@@ -87,7 +90,7 @@ def hear(text: str, thread: ThreadState) -> Heard:
         in_scope=now.in_scope,
         intents=tuple(now.intents or ([now.intent] if now.intent else [])),
         specs=tuple(specs),
-        wish=wish_in(text),
+        wish=wish_in(text) or _FOLLOW_UPS.get(now.follow_up or ""),
         clarify=now.clarify,
         readings=tuple(now.assumptions),
         missing=tuple(now.missing),

@@ -155,6 +155,7 @@ def _asked(sized: Sized) -> dict[str, Any]:
         "kv": names.weight_format(kv),
         "engine": names.engine(resolved.engine.name),
         "context": resolved.context_tokens,
+        "longest": resolved.architecture.max_position_tokens or 0,
         "concurrency": resolved.concurrency,
         "devices": len(resolved.devices),
         "tensor": resolved.tensor,
@@ -195,7 +196,9 @@ def _memory(sized: Sized) -> dict[str, Any]:
     found["kv_token_bytes"] = (memory.kv_bytes_per_token if memory else None) or 0.0
     found["kv_token_gib"] = found["kv_token_bytes"] / GIB
     if sized.margin_gib is not None:
+        margin = sized.estimate.margin_gib
         found |= {"free_gib": max(0.0, sized.margin_gib), "missing_gib": max(0.0, -sized.margin_gib)}
+        found |= {"low_gib": margin.low, "high_gib": margin.high} if margin else {}
     if memory and memory.kv_capacity_tokens:
         found |= {"capacity_tokens": memory.kv_capacity_tokens, "capacity_requests": memory.max_concurrency_at_context or 0.0}
     return found

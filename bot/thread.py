@@ -67,8 +67,12 @@ class ThreadState(_Stored):
     def add(self, turn: Turn, lang: Lang) -> ThreadState:
         return self.model_copy(update={"turns": (*self.turns, turn), "lang": lang})
 
-    def without_last(self) -> ThreadState:
-        return self.model_copy(update={"turns": self.turns[:-1]})
+    def undone(self) -> ThreadState:
+        """The thread before the last turn that changed the specs; empty where there was only one."""
+        sized = [place for place, turn in enumerate(self.turns) if turn.specs]
+        now = self.turns[sized[-1]].specs if sized else ()
+        before = [place for place in sized if self.turns[place].specs != now]
+        return self.model_copy(update={"turns": self.turns[: before[-1] + 1] if before else ()})
 
 
 class Passage(Protocol):

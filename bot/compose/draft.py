@@ -93,6 +93,7 @@ def _gather(draft: Draft) -> None:
         _add_catalogue(one, material)
     for estimate in draft.flips:
         material.add_data(estimate.model_dump(mode="json", exclude={"derivation"}))
+    material.add_text(draft.words.text("explain", "own_measurements"))
     for passage in draft.sources.passages:
         material.add_text(passage)
     for citation in draft.sources.citations:

@@ -27,12 +27,12 @@ def _rescue(flip: Flip, sized: Sized, words: Wording) -> str:
     if flip.kind in ("context", "concurrency"):
         return words.text("flip", flip.kind, value=flip.after, now=figures[flip.kind])
     if flip.kind == "devices":
-        return words.text("flip", "devices", value=_devices(flip, sized), now=sized.hardware)
+        return words.text("flip", "devices", value=_devices(flip), now=sized.hardware)
     now = figures["weights" if flip.kind == "weights" else "kv"]
     return words.text("flip", flip.kind, value=names.weight_format(str(flip.after)), now=now)
 
 
-def _devices(flip: Flip, sized: Sized) -> str:
+def _devices(flip: Flip) -> str:
     return (
         names.counted(int(str(flip.after)), flip.estimate.memory.per_device[0].accelerator or "")
         if flip.estimate.memory

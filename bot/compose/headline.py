@@ -7,6 +7,9 @@ from typing import Any
 from bot.reply.wording import Wording
 from bot.sized import Sized
 
+# Below this, what lies in host memory is the engine's own bookkeeping and no news to anybody.
+_TOLD_HOST_GIB = 2.0
+
 
 def verdict_headline(sized: Sized, words: Wording) -> str:
     """Yes, no or barely, and by how much. Stands alone in a notification."""
@@ -17,11 +20,18 @@ def verdict_headline(sized: Sized, words: Wording) -> str:
     if sized.verdict == "no":
         return words.text("headline", f"no{each}", **figures)
     if sized.verdict == "tight":
-        short = "_short" if (sized.margin_gib or 0.0) < 0 else ""
-        return words.text("headline", f"tight{short}{each}", **figures)
+        return words.text("headline", f"tight{_how_tight(sized)}{each}", **figures)
     if sized.verdict == "fits":
         return words.text("headline", f"fits{each}", **figures)
     return words.text("headline", "need", **figures)
+
+
+def _how_tight(sized: Sized) -> str:
+    """Short of memory on paper; enough on paper with a range that crosses zero; or enough with little to spare."""
+    margin = sized.estimate.margin_gib
+    if margin is None or margin.expected < 0:
+        return "_short"
+    return "_range" if margin.low < 0 else ""
 
 
 def lead(sized: Sized, words: Wording) -> str:
@@ -34,7 +44,7 @@ def lead(sized: Sized, words: Wording) -> str:
         return words.text("lead", "parts_only", **figures)
     figures["offer"] = words.text("lead", "offer_one" if figures["devices"] == 1 else "offer_many", **figures)
     key = "parts_training" if figures["optimizer_gib"] else "parts" if "concurrency" in figures else "parts_simple"
-    host = words.text("lead", "host", **figures) if figures["host_gib"] >= 0.5 else ""
+    host = words.text("lead", "host", **figures) if figures["host_gib"] >= _TOLD_HOST_GIB else ""
     return " ".join(part for part in (words.text("lead", key, **figures), host) if part)
 
 

@@ -15,7 +15,7 @@ from bot.understand.request import Clarify
 from sizing.defaults import Defaults
 
 # Without an answer to these nothing is worked out; an open contradiction is asked beside the answer for the last value.
-_MUST_ASK = ("impossible", "ambiguous_word", "empty")
+_MUST_ASK = ("impossible", "ambiguous_word", "empty", "nothing_to_size")
 _WHY_HEADLINES = {1: "why_headline", 2: "why_formulas", 3: "why_inputs"}
 
 
@@ -30,20 +30,15 @@ def fixed(draft: Draft, heard: Heard) -> None:
     """Help, a fresh start, or a friendly refusal of what is none of our business."""
     words = draft.words
     if not heard.in_scope:
-        return _refuse(draft)
-    if heard.wish == "new":
+        draft.intent = "out_of_scope"
+        draft.headline = words.text("refusal", "out_of_scope")
+        draft.say("refusal", words.text("refusal", "try"))
+    elif heard.wish == "new":
         draft.headline = words.text("headline", "fresh")
-        return
-    draft.headline = words.text("refusal", "help")
-    draft.lead = words.text("refusal", "help_more")
-    draft.say("note", words.text("refusal", "try"))
-    _own_words(draft)
-
-
-def _refuse(draft: Draft) -> None:
-    draft.intent = "out_of_scope"
-    draft.headline = draft.words.text("refusal", "out_of_scope")
-    draft.say("refusal", draft.words.text("refusal", "try"))
+    else:
+        draft.headline = words.text("refusal", "help")
+        draft.lead = words.text("refusal", "help_more")
+        draft.say("note", words.text("refusal", "try"))
     _own_words(draft)
 
 
@@ -55,9 +50,9 @@ def _own_words(draft: Draft) -> None:
 
 def undone(draft: Draft, thread: ThreadState, defaults: Defaults) -> None:
     """Back by one turn: the answer to the turn before is given again."""
-    before = thread.without_last().last_sized
+    before = thread.undone().last_sized
     if before is None:
-        draft.headline = draft.words.text("headline", "undone" if thread.turns else "nothing_to_undo")
+        draft.headline = draft.words.text("headline", "undone_all" if thread.turns else "nothing_to_undo")
         return
     _write_specs(draft, Heard(lang=draft.lang, intents=before.intents, specs=before.specs), before.text, defaults)
     draft.headline = f"{draft.words.text('headline', 'undone')} {draft.headline}"
@@ -82,15 +77,39 @@ def worked_out(draft: Draft, heard: Heard, text: str, thread: ThreadState, defau
     """A message that asks for figures or for an explanation."""
     if heard.clarify is not None and heard.clarify.code in _MUST_ASK:
         return _asked_back(draft, heard, text)
+    if any(_nameless(spec) for spec in heard.specs):
+        return _asked_back(draft, heard, text)
+    if _asks_about_last(heard, thread):
+        return _explained(draft, heard, text, defaults)
     if not any(_sizable(spec) for spec in heard.specs):
         return _without_spec(draft, heard, text)
-    if heard.intent == "explain" and not any(spec.get("hardware") for spec in heard.specs):
-        if passages.write_explanation(draft, text):
-            return _turn(draft, heard, text)
+    only_why = heard.intent == "explain" and not any(spec.get("hardware") for spec in heard.specs)
+    if only_why and passages.write_explanation(draft, text):
+        return _turn(draft, heard, text)
     _write_specs(draft, heard, text, defaults)
     if heard.clarify is not None:
         draft.say("clarify", clarify_text(heard.clarify, draft))
     _say_changes(draft, heard.specs, thread)
+    return _turn(draft, heard, text)
+
+
+def _asks_about_last(heard: Heard, thread: ThreadState) -> bool:
+    """A "why …?" that changes nothing asks about the answer before."""
+    last = thread.last_sized
+    return last is not None and heard.intent == "explain" and heard.specs == last.specs and not heard.clicked
+
+
+def _explained(draft: Draft, heard: Heard, text: str, defaults: Defaults) -> Turn:
+    """An explanation of the last estimate: what the sources say on the question, and the reasons that bear on it."""
+    sized = size(heard.specs[0], defaults)
+    draft.sized = [sized]
+    speed = explain.is_about_speed(text)
+    if not passages.write_explanation(draft, text):
+        draft.headline = draft.words.text("explain", "why_headline")
+    paragraph = explain.why(sized, draft.words, draft.sources, speed=speed)
+    if paragraph is not None:
+        draft.paragraphs.insert(0, paragraph)
+    draft.actions = ("why",)
     return _turn(draft, heard, text)
 
 
@@ -106,6 +125,11 @@ def _sizable(spec: Spec) -> bool:
     return bool(spec.get("model") or spec.get("hardware"))
 
 
+def _nameless(spec: Spec) -> bool:
+    """Hardware of which nothing is known: "our server", "my laptop"."""
+    return any(not (entry.get("accelerator") or entry.get("memory_gb")) for entry in spec.get("hardware") or ())
+
+
 def _without_spec(draft: Draft, heard: Heard, text: str) -> Turn | None:
     """Nothing to size: an explanation from our notes, or one question back."""
     if passages.write_explanation(draft, text):
@@ -116,10 +140,17 @@ def _without_spec(draft: Draft, heard: Heard, text: str) -> Turn | None:
 def _asked_back(draft: Draft, heard: Heard, text: str) -> Turn:
     """One question, because nothing can be worked out without its answer."""
     draft.intent = "clarify"
-    draft.headline = clarify_text(heard.clarify, draft)
+    draft.headline = _question(draft, heard)
     draft.say("clarify", draft.words.text("refusal", "try"))
     _own_words(draft)
     return _turn(draft, heard, text)
+
+
+def _question(draft: Draft, heard: Heard) -> str:
+    if heard.clarify is None and any(_nameless(spec) for spec in heard.specs):
+        named = all(spec.get("model") for spec in heard.specs)
+        return draft.words.text("clarify", "hardware" if named else "model_and_hardware")
+    return clarify_text(heard.clarify, draft)
 
 
 def clarify_text(clarify: Clarify | None, draft: Draft) -> str:
@@ -149,7 +180,7 @@ def _write_specs(draft: Draft, heard: Heard, question: str, defaults: Defaults) 
     sized = [size(spec, defaults) for spec in heard.specs]
     sound = [one for one in sized if one.estimate.ok]
     if len(sound) > 1:
-        sizing_answer.write_comparison(draft, sound, heard, defaults)
+        sizing_answer.write_comparison(draft, sound, heard)
     elif len(sized) > 1 and not sound:
         sizing_answer.write_fault(draft, sized[0])
     else:

@@ -13,6 +13,7 @@ from bot.compose.labels import option_label
 from bot.compose.options import chart, compare_table, options_table
 from bot.compose.recommended import Options, almost_text, options_for, strictly_better
 from bot.compose.runnable import SELECTION, runnable, runnable_table
+from bot.compose.warnings import warning_text
 from bot.explain import cite_devices, why
 from bot.heard import Heard
 from bot.sized import Sized, size
@@ -51,13 +52,15 @@ def _write_verdict(draft: Draft, sized: Sized, heard: Heard, question: str, defa
     draft.say("cheaper", almost_text(options, words), draft.title("almost"))
     _say_why(draft, sized, heard, question)
     topics.say_asked(draft, sized, heard)
+    _say_warnings(draft, sized)
     draft.assumptions = assumption_views(sized, words)
     cite_devices([sized], draft.sources)
     draft.actions = ("why", "compare", "cheaper", "launch", "loadtest", "export")
 
 
 def _say_flips(draft: Draft, sized: Sized, defaults: Defaults) -> None:
-    if sized.parsed is None or sized.spec.get("task", "inference") != "inference":
+    on_the_edge = sized.verdict == "tight" and (sized.margin_gib or 0.0) < 0
+    if sized.parsed is None or sized.spec.get("task", "inference") != "inference" or on_the_edge:
         return
     found = flips(sized.parsed, sized.estimate, defaults)
     key = "flip" if not sized.estimate.fits else "limits"
@@ -72,6 +75,11 @@ def _say_why(draft: Draft, sized: Sized, heard: Heard, question: str) -> None:
         draft.paragraphs.append(paragraph)
     if heard.asks("explain"):
         passages.say_explanation(draft, question)
+
+
+def _say_warnings(draft: Draft, sized: Sized) -> None:
+    for warning in sized.estimate.warnings:
+        draft.say("warning", warning_text(warning, draft.words), draft.title("warning"))
 
 
 def _write_recommendation(draft: Draft, sized: Sized, heard: Heard, question: str, defaults: Defaults) -> None:
@@ -136,7 +144,7 @@ def write_fault(draft: Draft, sized: Sized) -> None:
     draft.material.add_text(draft.headline)
 
 
-def write_comparison(draft: Draft, alternatives: Sequence[Sized], heard: Heard, defaults: Defaults) -> None:
+def write_comparison(draft: Draft, alternatives: Sequence[Sized], heard: Heard) -> None:
     """Several specs side by side."""
     words = draft.words
     draft.sized = list(alternatives)

@@ -37,6 +37,18 @@ def _speed(draft: Draft, sized: Sized, always: bool) -> None:
         draft.say("note", ", ".join(parts) + ".", draft.title("speed"))
 
 
+def say_thresholds(draft: Draft, sized: Sized) -> None:
+    """What a load test should show: below the lower end something is set up wrong."""
+    speed = sized.estimate.speed
+    if speed is None or speed.output_tok_s_total is None:
+        return
+    words = draft.words
+    parts = [words.text("commands", "expect", rate=speed.output_tok_s_total)]
+    if speed.ttft_ms:
+        parts.append(words.text("commands", "expect_first", time=speed.ttft_ms))
+    draft.say("note", " ".join(parts), draft.title("loadtest_expect"))
+
+
 def _cost(draft: Draft, sized: Sized) -> None:
     cost = sized.estimate.cost or {}
     draft.material.add_money(cost)

@@ -14,7 +14,8 @@ from rich.text import Text
 from bot.answer import Answer, AssumptionView, Chart, ChartBar, Citation, Table
 from bot.reply.wording import Wording, wording
 
-_BAR_CELLS = 36
+_MOST_CELLS = 36
+_FEWEST_CELLS = 16
 _PARTS = (("weights_gib", "cyan"), ("kv_cache_gib", "magenta"), ("activations_gib", "yellow"), ("overhead_gib", "white"))
 
 
@@ -101,17 +102,20 @@ class _Bars:
         self.words = wording(lang)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        width = max(len(bar.label) for bar in self.chart.bars)
+        figures = max(len(self._figures(bar)) for bar in self.chart.bars)
+        width = min(max(len(bar.label) for bar in self.chart.bars), max(12, options.max_width - figures - _FEWEST_CELLS - 4))
+        cells = max(_FEWEST_CELLS, min(_MOST_CELLS, options.max_width - width - figures - 4))
         scale = max(max(_total(bar), bar.capacity_gib) for bar in self.chart.bars)
         for bar in self.chart.bars:
-            yield Text(f"{bar.label:<{width}}  ") + self._bar(bar, scale) + Text(f"  {self._figures(bar)}")
+            label = bar.label if len(bar.label) <= width else bar.label[: width - 1] + "…"
+            yield Text(f"{label:<{width}}  ") + self._bar(bar, scale, cells) + Text(f"  {self._figures(bar)}")
         yield self._legend()
 
-    def _bar(self, bar: ChartBar, scale: float) -> Text:
-        cells = [style for name, style in _PARTS for _ in range(round(getattr(bar, name) / scale * _BAR_CELLS))]
-        limit = min(_BAR_CELLS - 1, round(bar.capacity_gib / scale * _BAR_CELLS))
+    def _bar(self, bar: ChartBar, scale: float, width: int) -> Text:
+        cells = [style for name, style in _PARTS for _ in range(round(getattr(bar, name) / scale * width))]
+        limit = min(width - 1, round(bar.capacity_gib / scale * width))
         shown = Text()
-        for index in range(_BAR_CELLS):
+        for index in range(width):
             filled = index < len(cells)
             symbol = "│" if index == limit else "█" if filled else "·"
             shown.append(symbol, style="bold red" if index == limit else cells[index] if filled else "dim")

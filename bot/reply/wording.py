@@ -40,6 +40,14 @@ def catalogue(lang: Lang) -> Mapping[str, Any]:
 
 
 @functools.cache
+def _formulas(lang: Lang) -> Mapping[str, str]:
+    """Formulas of derivations as the engine names them, in a language; the engine's own are English."""
+    if lang == "en":
+        return {}
+    return tomllib.loads(resources.files("bot.reply.texts").joinpath(f"formulas.{lang}.toml").read_text("utf-8"))
+
+
+@functools.cache
 def wording(lang: Lang) -> Wording:
     """The wording of a language; one object for everybody, it holds no state."""
     return Wording(lang)
@@ -167,6 +175,10 @@ class Wording(string.Formatter):
         places = 1 if high < 100 else 0
         ends = [self.number(low, places), self.number(high, places)]
         return ends[0] if ends[0] == ends[1] else "–".join(ends)
+
+    def formula(self, formula: str) -> str:
+        """A formula of a derivation with the signs of arithmetic."""
+        return _formulas(self.lang).get(formula, formula).replace(" x ", " × ").replace(" - ", " − ")
 
     def money(self, amount: float, currency: str, decimals: int | None = None) -> str:
         """An amount with its currency; cents only below 100."""
