@@ -128,11 +128,54 @@ class Parallel(_Part):
 
 
 class Host(_Part):
-    """The machine around the cards."""
+    """The machine around the cards, and the place where it stands (circuit, network). `power_limit_w` is per card."""
 
     ram_gb: PositiveAmount | None = None
     cpu: Name | None = None
     bandwidth_gb_s: PositiveAmount | None = None
+    cpu_cores: Count | None = None
+    pcie_gen: Annotated[int, Field(ge=1, le=7)] | None = None
+    pcie_lanes: Annotated[int, Field(ge=1, le=16)] | None = None
+    psu_w: PositiveAmount | None = None
+    power_limit_w: PositiveAmount | None = None
+    circuit_v: PositiveAmount | None = None
+    circuit_a: PositiveAmount | None = None
+    network_gbit: PositiveAmount | None = None
+    quiet: bool | None = None
+    availability: Annotated[float, Field(gt=0, lt=1)] | None = None
+
+
+class Work(_Part):
+    """What other tasks than text generation work through: a corpus, its vectors, recordings, pictures.
+
+    `chunk_tokens` is the length of one piece of text, `index` the kind of vector index, `growth_per_year` a share of the corpus,
+    `audio_hours` recordings in an archive, `live_streams` spoken at once, `frames` of one video.
+    """
+
+    documents: Count | None = None
+    pages_per_document: PositiveAmount | None = None
+    chunks: Annotated[int, Field(ge=1, le=10**12)] | None = None
+    chunk_tokens: PositiveTokens | None = None
+    dimensions: Annotated[int, Field(ge=1, le=65536)] | None = None
+    vector_bytes: PositiveAmount | None = None
+    index: Literal["flat", "hnsw", "hnsw-int8", "hnsw-binary", "ivf-pq"] | None = None
+    replicas: Count | None = None
+    growth_per_year: Amount | None = None
+    embedder: ModelRef | None = None
+    reranker: ModelRef | None = None
+    candidates: Count | None = None
+    audio_hours: PositiveAmount | None = None
+    live_streams: Count | None = None
+    width: Count | None = None
+    height: Count | None = None
+    frames: Count | None = None
+    steps: Count | None = None
+    hours_available: PositiveAmount | None = None
+
+    @field_validator("embedder", "reranker", mode="before")
+    @classmethod
+    def _bare_name(cls, value: object) -> object:
+        return {"id": value} if isinstance(value, str) else value
 
 
 class Training(_Part):
@@ -206,10 +249,11 @@ class WorkloadSpec(_Part):
     parallel: Parallel = Parallel()
     host: Host = Host()
     training: Training | None = None
+    work: Work = Work()
     targets: Targets = Targets()
     constraints: Constraints = Constraints()
 
-    @field_validator("engine", "load", "parallel", "host", "targets", "constraints", mode="before")
+    @field_validator("engine", "load", "parallel", "host", "work", "targets", "constraints", mode="before")
     @classmethod
     def _absent_is_unsaid(cls, value: object) -> object:
         return {} if value is None else value
@@ -267,7 +311,7 @@ def _unknown_field(field: str, loc: tuple[int | str, ...], value: object) -> Use
 
 _PARTS: dict[str, type[_Part]] = {
     "model": ModelRef, "engine": EngineRef, "load": Load, "beside": Beside, "hardware": HardwareRef,
-    "parallel": Parallel, "host": Host, "training": Training, "targets": Targets, "constraints": Constraints,
+    "parallel": Parallel, "host": Host, "work": Work, "training": Training, "targets": Targets, "constraints": Constraints,
     "kv_cache": KvCacheRef, "speculative": Speculative, "owned": HardwareRef,
 }  # fmt: skip
 
