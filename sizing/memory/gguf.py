@@ -198,7 +198,7 @@ def _mixer(model: Architecture, layer: Layer, joint: bool) -> Iterator[tuple[str
     if linear and layer.linear is not None and layer.linear.kind == "gated_deltanet":
         # in-projection of queries, keys and values; the gate and the out-projection take what is left
         inner = layer.linear.conv_elements / max(1, layer.linear.conv_kernel) * hidden
-        yield "attn_qkv", "attn_qkv", min(inner, linear), hidden
+        yield "attn_qkv", "attn_v", min(inner, linear), hidden
         yield "ssm_out", "default", max(0.0, linear - inner), hidden
     else:
         yield "ssm_in", "default", linear, hidden

@@ -143,14 +143,19 @@ def _token_embedding(spot: Spot) -> str:
 
 
 def _attn_v(spot: Spot) -> str:
-    mix = spot.mix
-    grouped = spot.heads_per_kv_head >= 4
-    if mix.name in _LOW:
-        return "Q4_K" if grouped or spot.experts >= 4 else "IQ3_S" if mix.name in ("IQ2_S", "IQ2_M") else "Q2_K"
+    """Values (and fused projections of hybrid layers): small where heads share them, so that more bits cost little."""
+    if spot.mix.name in _LOW:
+        small = "IQ3_S" if spot.mix.name in ("IQ2_S", "IQ2_M") else "Q2_K"
+        return "Q4_K" if spot.heads_per_kv_head >= 4 or spot.experts >= 4 else small
     if spot.many_experts:
         return "Q8_0"
-    if mix.main in ("Q3_K", "Q4_K") and spot.layers == 80 and spot.heads_per_kv_head == 8:
-        return "Q5_K"  # the 70B shape
+    chosen = _attn_v_by_mix(spot)
+    is_70b = spot.layers == 80 and spot.heads_per_kv_head == 8
+    return "Q5_K" if is_70b and chosen in ("Q3_K", "Q4_K") else chosen
+
+
+def _attn_v_by_mix(spot: Spot) -> str:
+    mix, grouped = spot.mix, spot.heads_per_kv_head >= 4
     by_name: dict[str, str] = {
         "Q2_K": "Q4_K" if grouped else "Q3_K", "Q2_K_S": "Q4_K" if grouped else "Q2_K", "IQ3_XXS": "Q4_K" if grouped else "IQ3_XXS",
         "IQ3_XS": "Q4_K" if grouped else mix.main, "IQ3_S": "Q4_K" if grouped else mix.main, "IQ3_M": "Q4_K",
@@ -204,12 +209,6 @@ def _attn_output(spot: Spot) -> str:
     return by_name.get(mix.name, mix.main)
 
 
-def _attn_qkv(spot: Spot) -> str:
-    mix = spot.mix
-    by_name = {"Q3_K_M": "Q4_K", "Q3_K_L": "Q4_K", "IQ3_M": "Q4_K", "Q4_K_M": "Q5_K", "Q5_K_M": "Q6_K"}
-    return by_name.get(mix.name, mix.main)
-
-
 def _ffn_down(spot: Spot) -> str:
     mix = spot.mix
     early = spot.layer < spot.layers // 8
@@ -231,5 +230,5 @@ def _ffn_up(spot: Spot) -> str:
 
 _RULES: dict[str, Callable[[Spot], str]] = {
     "token_embd": _token_embedding, "attn_v": _attn_v, "attn_k": _attn_k, "attn_q": _attn_q, "mla_k": _mla_k, "mla_q": _mla_q,
-    "attn_output": _attn_output, "attn_qkv": _attn_qkv, "ffn_down": _ffn_down, "ffn_up": _ffn_up, "ffn_gate": _ffn_up,
+    "attn_output": _attn_output, "ffn_down": _ffn_down, "ffn_up": _ffn_up, "ffn_gate": _ffn_up,
 }  # fmt: skip

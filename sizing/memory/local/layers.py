@@ -20,6 +20,7 @@ _HOST_BUFFERS = frozenset({"CPU", "CUDA_HOST", "HOST"})
 # A repeated group that holds a repeat can take exponential time on a hostile pattern.
 _NESTED_REPEAT = re.compile(r"\([^()]*[+*}][^()]*\)[+*{]")
 _LONGEST_PATTERN = 1000
+_ENDS_IN_BUFFER = re.compile(r"=\s*[A-Za-z_]+\d*\s*$")
 _DEVICE_BUFFER = re.compile(r"^(?:CUDA|ROCM|VULKAN|SYCL|METAL|CANN|GPU)(\d*)$")
 
 
@@ -183,8 +184,14 @@ def override_texts(asked: str | list[str] | None) -> tuple[str, ...]:
 
 
 def _split(text: str) -> list[str]:
-    """Commas separate overrides only after a buffer name: "blk\\.[0-9]{1,2}=CPU,exps=CPU" holds two."""
-    return re.split(r"(?<=[A-Za-z0-9]),(?=[^=]*=)", text) if text.count("=") > 1 else [text]
+    """Commas separate overrides only after a buffer's name: "blk\\.[0-9]{1,2}=CPU,exps=CPU" holds two."""
+    parts, open_part = [], ""
+    for piece in text.split(","):
+        open_part = f"{open_part},{piece}" if open_part else piece
+        if _ENDS_IN_BUFFER.search(open_part):
+            parts.append(open_part)
+            open_part = ""
+    return [*parts, open_part]
 
 
 def _rule(text: str) -> tuple[re.Pattern[str], int]:

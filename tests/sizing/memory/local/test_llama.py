@@ -1,0 +1,244 @@
+"""llama.cpp-like plans: printed buffers, laws of the sums, and what cannot be read."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sizing.errors import UserError
+from sizing.memory.local.fit import fit_layers, fits, lay_out
+from sizing.memory.local.layers import override_texts
+from sizing.memory.local.llama import Layout
+from sizing.memory.local.plan import plan_local
+from sizing.memory.plan import MemoryPlan
+from sizing.resolve import Resolved, resolve
+from sizing.spec import parse_spec
+from sizing.units import GIB, MIB
+
+
+def _resolved(
+    model: str, weights: str | None = "q4_k_m", card: str = "RTX 3090", count: int = 1, **fields: Any
+) -> Resolved:
+    engine = {"name": "llama.cpp"} | fields.pop("engine", {})
+    hardware = fields.pop("hardware", [{"accelerator": card, "count": count}])
+    data = {"model": {"id": model}, "weights": weights, "engine": engine, "hardware": hardware}
+    return resolve(parse_spec(data | fields))
+
+
+def _plan(*args: Any, **kwargs: Any) -> MemoryPlan:
+    return plan_local(_resolved(*args, **kwargs))
+
+
+def _mib(plan: MemoryPlan) -> dict[str, float]:
+    return {
+        "weights": sum(d.weights_bytes for d in plan.devices) / MIB,
+        "host_weights": plan.host.weights_bytes / MIB,
+        "kv": (sum(d.kv_bytes for d in plan.devices) + plan.host.kv_bytes) / MIB,
+        "state": (sum(d.state_bytes for d in plan.devices) + plan.host.state_bytes) / MIB,
+        "compute": sum(d.activations_bytes for d in plan.devices) / MIB,
+    }
+
+
+# What start-up logs print, in MiB, with where they can be read (bench/memory_local/cases.jsonl holds more).
+LOGS: list[tuple[dict[str, Any], dict[str, float]]] = [
+    (  # github.com/ikawrakow/ik_llama.cpp/pull/370
+        {"model": "GLM-Z1-32B-0414", "weights": "iq4_xs", "engine": {"name": "ik_llama.cpp", "flash_attention": True,
+         "file_size_gib": 16.382}, "context_tokens": 32768},
+        {"weights": 16303.48, "host_weights": 471.75, "kv": 1952.0, "compute": 308.0},
+    ),
+    (  # GitHub file 56678392724
+        {"model": "Qwen3.6-27B", "weights": "ud-q4_k_xl", "card": "RTX 5090", "kv_cache": "q8_0", "concurrency": 4,
+         "engine": {"as_of": "2026-05", "file_size_gib": 16.67, "total_context_tokens": 131072}},
+        {"weights": 16386.94, "host_weights": 682.03, "kv": 4352.0, "state": 598.5, "compute": 495.0},
+    ),
+    (  # github.com/HilbertraumAI/HilbertRaum
+        {"model": "gemma-4-12b-it", "weights": "q4_0", "card": "RTX 3080 Ti", "concurrency": 4, "engine": {"version": "b9849",
+         "ubatch_tokens": 2048, "batch_tokens": 2048, "swa_full": False, "total_context_tokens": 8192}},
+        {"weights": 6637.63, "host_weights": 787.5, "kv": 2048.0, "compute": 541.07},
+    ),
+    (  # github.com/ggml-org/llama.cpp/issues/16188
+        {"model": "gpt-oss-20b", "weights": "mxfp4", "card": "Apple M2 Pro", "context_tokens": 4096, "engine": {"version": "b6182",
+         "flash_attention": False, "gpu_layers": 24, "cpu_moe_layers": 14, "swa_full": False, "file_size_gib": 11.27}},
+        {"weights": 4699.9, "kv": 111.0, "compute": 985.2},
+    ),
+    (  # github.com/ikawrakow/ik_llama.cpp/issues/514
+        {"model": "Qwen3-30B-A3B", "card": "RTX 4090", "count": 2, "context_tokens": 16384, "engine": {"as_of": "2025-06",
+         "flash_attention": False, "tensor_overrides": ["exps=CPU"], "file_size_gib": 17.28}},
+        {"weights": 784.42, "kv": 1536.0, "compute": 2160.0},
+    ),
+    (  # github.com/ikawrakow/ik_llama.cpp/issues/285, -mla 0
+        {"model": "DeepSeek-R1", "weights": "q8_0", "hardware": [{"accelerator": "CPU"}], "context_tokens": 512,
+         "engine": {"name": "ik_llama.cpp", "mla": 0, "flash_attention": False}},
+        {"kv": 2440.0},
+    ),
+    (  # github.com/ikawrakow/ik_llama.cpp/pull/616, -mla 1
+        {"model": "Kimi-K2-Instruct", "weights": "q8_0", "hardware": [{"accelerator": "CPU"}], "context_tokens": 512,
+         "engine": {"name": "ik_llama.cpp", "mla": 1, "flash_attention": False}},
+        {"kv": 64.81},
+    ),
+    (  # GitHub file 54573746480
+        {"model": "Llama-3.2-3B-Instruct", "context_tokens": 2048, "engine": {"as_of": "2026-06"}},
+        {"weights": 1918.36, "host_weights": 308.24, "kv": 224.0},
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("spec", "printed"), LOGS, ids=[row[0]["model"] for row in LOGS])
+def test_buffers_are_those_of_the_log(spec: dict[str, Any], printed: dict[str, float]) -> None:
+    made = _mib(_plan(**spec))
+    assert {name: made[name] for name in printed} == pytest.approx(printed, rel=0.011)
+
+
+MODELS = st.sampled_from(
+    ["Llama-3.1-8B-Instruct", "Qwen3-30B-A3B", "gemma-3-12b-it", "gpt-oss-20b", "DeepSeek-Coder-V2-Lite-Instruct", "Qwen3.6-27B",
+     "gemma-4-E4B-it", "Llama-3.3-70B-Instruct"]
+)  # fmt: skip
+
+
+def _layout(model: str, **kwargs: Any) -> Layout:
+    resolved = _resolved(model, card="RTX 4090", count=2, context_tokens=8192)
+    return lay_out(resolved, resolved.devices, **kwargs)
+
+
+def _weights(layout: Layout) -> float:
+    return sum(part.weights for part in layout.on_device) + layout.on_host.weights
+
+
+@settings(max_examples=60, deadline=None)
+@given(MODELS, st.integers(0, 90))
+def test_offload_moves_bytes_and_loses_none(model: str, gpu_layers: int) -> None:
+    layout = _layout(model, gpu_layers=gpu_layers)
+    doubled = layout.file.token_embedding_bytes if layout.file.tied and layout.placement.output >= 0 else 0.0
+    assert _weights(layout) == pytest.approx(layout.file.total_bytes + doubled)
+    everywhere = _layout(model)
+    assert layout.kv_bytes == pytest.approx(everywhere.kv_bytes)
+    states = [sum(p.state for p in one.on_device) + one.on_host.state for one in (layout, everywhere)]
+    assert states[0] == pytest.approx(states[1])
+
+
+@settings(max_examples=40, deadline=None)
+@given(MODELS, st.integers(0, 80), st.integers(0, 80))
+def test_more_experts_in_ram_never_leave_more_on_the_cards(model: str, one: int, other: int) -> None:
+    few, many = (_layout(model, cpu_moe_layers=n) for n in sorted((one, other)))
+    assert sum(p.weights for p in many.on_device) <= sum(p.weights for p in few.on_device) + 1
+    assert _weights(many) == pytest.approx(_weights(few))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    MODELS,
+    st.sampled_from(["llama.cpp", "ollama", "ik_llama.cpp", "lm-studio", "mlx", "transformers", "exllamav2"]),
+    st.integers(256, 120_000),
+    st.integers(0, 60_000),
+    st.integers(1, 6),
+    st.integers(0, 4),
+)
+def test_more_context_or_users_never_need_less(
+    model: str, engine: str, context: int, more: int, users: int, more_users: int
+) -> None:
+    card = {"hardware": [{"accelerator": None, "memory_gb": 10_000}]}
+    small = _plan(model, None, context_tokens=context, concurrency=users, engine={"name": engine}, **card)
+    large = _plan(
+        model, None, context_tokens=context + more, concurrency=users + more_users, engine={"name": engine}, **card
+    )
+    assert sum(d.total_bytes for d in large.devices) >= sum(d.total_bytes for d in small.devices) - 1
+
+
+@pytest.mark.parametrize("model", ["Llama-3.1-8B-Instruct", "Qwen3-30B-A3B", "gemma-3-12b-it"])
+def test_more_bits_never_need_less(model: str) -> None:
+    ladder = ["iq1_s", "iq2_xxs", "iq2_xs", "iq2_m", "iq3_xxs", "q3_k_s", "q3_k_m", "q3_k_l", "q4_k_s", "q4_k_m", "q5_k_s",
+              "q5_k_m", "q6_k", "q8_0", "bf16"]  # fmt: skip
+    sizes = [_plan(model, name, context_tokens=4096).devices[0].weights_bytes for name in ladder]
+    assert sizes == sorted(sizes)
+
+
+@pytest.mark.parametrize(
+    ("model", "card"), [("Llama-3.3-70B-Instruct", "RTX 4090"), ("Qwen3-30B-A3B", "RTX 4060 Ti 8GB")]
+)
+def test_the_offload_proposed_is_the_smallest_that_fits(model: str, card: str) -> None:
+    resolved = _resolved(model, card=card, context_tokens=8192)
+    found = fit_layers(resolved, keep_bytes=0.0)
+    assert found is not None
+    moved = {"gpu_layers": found.gpu_layers, "cpu_moe_layers": found.cpu_moe_layers}
+    one_less = (
+        {"gpu_layers": found.gpu_layers, "cpu_moe_layers": found.cpu_moe_layers - 1}
+        if found.cpu_moe_layers
+        else {"gpu_layers": found.gpu_layers + 1}
+    )
+    assert fits(lay_out(resolved, resolved.devices, **moved))
+    assert not fits(lay_out(resolved, resolved.devices, **one_less))
+
+
+def test_what_does_not_fit_is_refused_with_the_offload_that_would() -> None:
+    plan = _plan("Llama-3.3-70B-Instruct", card="RTX 4090", context_tokens=8192)
+    assert plan.margin_bytes is not None
+    assert plan.margin_bytes[2] < 0
+    assert [(w.code, w.params["layers"]) for w in plan.warnings] == [("offload_would_fit", 81)]
+
+
+def test_ollama_spills_by_itself_and_says_so() -> None:
+    plan = _plan("Llama-3.3-70B-Instruct", card="RTX 4090", context_tokens=8192, engine={"name": "ollama"})
+    assert plan.margin_bytes is not None
+    low, expected, _ = plan.margin_bytes
+    assert low < 0 <= expected
+    assert [w.code for w in plan.warnings] == ["ollama_spills_to_ram"]
+    assert plan.host.weights_bytes > 10 * GIB
+
+
+def test_an_uneven_split_is_tuned_before_it_is_refused() -> None:
+    cards = [{"accelerator": "RTX 4090", "count": 2}, {"accelerator": "RTX 5090"}, {"accelerator": "RTX A6000"}]
+    engine = {"name": "ik_llama.cpp", "mla": 2, "flash_attention": False, "gpu_layers": 27, "file_size_gib": 226.0}
+    plan = _plan("DeepSeek-V3-0324", "iq2_k_r4", hardware=cards, context_tokens=8192, engine=engine)
+    assert plan.margin_bytes is not None
+    assert plan.margin_bytes[1] > 0
+    assert [w.code for w in plan.warnings] == ["uneven_split_needed"]
+
+
+@pytest.mark.parametrize("text", ["exps", r"(a+)+=CPU", "blk[=CPU", "exps=FPGA"])
+def test_overrides_that_cannot_be_read_are_refused(text: str) -> None:
+    with pytest.raises(UserError, match=r"override|expression|repeats") as caught:
+        _plan("Qwen3-30B-A3B", context_tokens=4096, engine={"tensor_overrides": [text]})
+    assert caught.value.field == "engine.tensor_overrides"
+
+
+def test_overrides_split_at_commas_between_rules_only() -> None:
+    assert override_texts(r"blk\.[0-9]{1,2}\.ffn=CPU,exps=CUDA1") == (r"blk\.[0-9]{1,2}\.ffn=CPU", "exps=CUDA1")
+    assert override_texts(["exps=CPU", "shexp=CUDA0"]) == ("exps=CPU", "shexp=CUDA0")
+
+
+def test_the_first_override_that_matches_wins() -> None:
+    both = _plan(
+        "Qwen3-30B-A3B", context_tokens=4096, engine={"tensor_overrides": r"blk\.(0|1)\.ffn_.*_exps=CUDA0,exps=CPU"}
+    )
+    all_out = _plan("Qwen3-30B-A3B", context_tokens=4096, engine={"tensor_overrides": "exps=CPU"})
+    kept = both.devices[0].weights_bytes - all_out.devices[0].weights_bytes
+    assert kept == pytest.approx(all_out.host.weights_bytes - both.host.weights_bytes)
+    assert kept > 0
+
+
+def test_processors_beside_cards_hold_nothing_of_their_own() -> None:
+    plan = _plan("Qwen3-30B-A3B", hardware=[{"accelerator": "RTX 4090"}, {"accelerator": "CPU"}], context_tokens=4096)
+    assert [d.total_bytes > 0 for d in plan.devices] == [True, False]
+
+
+def test_a_processor_alone_is_the_device() -> None:
+    plan = _plan("Llama-3.1-8B-Instruct", hardware=[{"accelerator": "CPU"}], context_tokens=4096)
+    assert plan.host.total_bytes == 0
+    assert plan.devices[0].weights_bytes == pytest.approx(4.58 * GIB, rel=0.005)
+    assert [w.code for w in plan.warnings] == ["ram_not_stated"]
+
+
+def test_ram_that_is_too_small_for_the_experts_is_counted() -> None:
+    spec = {"model": "Qwen3-235B-A22B", "card": "RTX 4090", "context_tokens": 4096, "engine": {"cpu_moe_layers": 94}}
+    margins = [_plan(**spec, host={"ram_gb": ram}).margin_bytes for ram in (64, 256)]
+    assert [margin is not None and margin[1] > 0 for margin in margins] == [False, True]
+
+
+def test_steps_end_in_the_figures_of_the_plan() -> None:
+    plan = _plan("Qwen3.6-27B", context_tokens=8192)
+    steps = {step.quantity: step.value for step in plan.derivation()}
+    assert steps["weights_gib"] == pytest.approx(plan.devices[0].weights_bytes / GIB)
+    assert steps["kv_cache_gib"] == pytest.approx(plan.devices[0].kv_bytes / GIB)
+    assert steps["activations_gib"] == pytest.approx(plan.devices[0].activations_bytes / GIB)
+    assert steps["state_gib"] == pytest.approx(plan.devices[0].state_bytes / GIB)
