@@ -29,7 +29,9 @@ from sizing.architecture.types import (
 Entry = Mapping[str, Any]
 
 # What the shapes leave unexplained in these models are n-gram tables, looked up by token like per-layer embeddings.
-_TABLE_MODELS = frozenset({"qwen4_exp"})
+_TABLE_MODELS = frozenset({"qwen4_exp", "deepseek_v41"})
+# Ranks of DeepSeek V4's projections where a successor's are not published.
+_V4_RANKS: Entry = {"q_lora_rank": 1024, "o_lora_rank": 1024, "o_groups": 8}
 
 # Block patterns of hybrids as their configs write them: Mamba, attention, MLP, experts.
 _SIGNS: dict[str, LayerKind] = {"M": "linear", "*": "full", "-": "none", "E": "none"}
@@ -154,10 +156,15 @@ def _mixer_params(
         params["linear_mixer"] = linear_params(hidden, attention["linear"])
     if kind in ("none", "linear") or not hidden:
         return params
-    if attention.get("kv_lora_rank") or attention.get("o_lora_rank"):
+    if attention.get("kv_lora_rank") or attention.get("type") == "mla-compressed":
         layers = entry.get("num_hidden_layers") or 1
-        compressed = attention.get("o_lora_rank")
-        parts = compressed_mla_params(hidden, heads, head_dim, attention, layers) if compressed else mla_params(hidden, heads, attention)
+        compressed = attention.get("type") == "mla-compressed"
+        ranks = {**_V4_RANKS, **attention}
+        parts = (
+            compressed_mla_params(hidden, heads, head_dim, ranks, layers)
+            if compressed
+            else mla_params(hidden, heads, attention)
+        )
         params |= {"mla_down": parts["mla_down"], "attention": parts["attention"], "indexer": parts["indexer"]}
         return params
     params["attention"] = attention_params(entry.get("architecture") or "", hidden, heads, head_dim, v_head_dim)
@@ -198,8 +205,9 @@ def _dense_params(entry: Entry, kinds: tuple[LayerKind, ...], index: int) -> int
 
 
 def _layer_is_moe(entry: Entry, moe: Entry, kinds: tuple[LayerKind, ...], index: int) -> bool:
-    count, first = moe.get("layers") or 0, moe.get("first_k_dense") or 0
-    if not moe or not count:
+    first = moe.get("first_k_dense") or 0
+    count = (moe.get("layers") if moe.get("layers") is not None else len(kinds) - first) or 0
+    if not moe or not count or not moe.get("num_experts"):
         return False
     pattern = (entry.get("attention") or {}).get("pattern") or ""
     if set(pattern) <= set(_SIGNS) and len(pattern) == len(kinds):

@@ -60,6 +60,8 @@ def class_bits(model: Architecture, chosen: Format, name: TensorClass) -> float:
         return _WIDE_BITS if name in _NORM_LIKE else bits
     if kind == "exllama":
         return _exllama_bits(chosen, name, bits)
+    if name == "per_layer_embedding" and model.native_dtype.startswith("fp8+"):
+        return _FP8_BITS
     if name in _WIDE:
         return _WIDE_BITS
     if kind == "experts" and name not in _EXPERT_LIKE:

@@ -126,6 +126,8 @@ class CompressedCache:
 
     def blocks(self, tokens: int) -> int:
         """Blocks of one sequence, window and state counted in blocks as well."""
+        if not self.block_bytes:
+            return 0
         return ceil_div(tokens, self.block_tokens) + math.ceil(self.window_bytes / self.block_bytes)
 
 
@@ -256,9 +258,15 @@ _V4_PAGING = 1.08  # padding of its groups; 3 cases, residual 6 %
 _V4_DRAFT_WINDOWS = 2.4  # a DSpark draft brings windows of its own; 2 cases, residual 3 %
 
 
+def _assumed_kinds(layers: int) -> tuple[dict[str, int], ...]:
+    """V4's own pattern, every second layer at ratio 4 with an indexer, where a successor's is not published."""
+    half = layers // 2
+    return ({"ratio": 4, "layers": half, "index_elements": 128}, {"ratio": 128, "layers": layers - half})
+
+
 def _compressed(model: Architecture, layers: tuple[Layer, ...], rules: PageRules) -> CompressedCache:
     attention = model.raw.get("attention") or {}
-    kinds = attention.get("compressed") or () if isinstance(attention, dict) else ()
+    kinds = (attention.get("compressed") if isinstance(attention, dict) else None) or _assumed_kinds(len(model.layers))
     width = model.head_dim or 512
     entry = _V4_ENTRY_FP8_BYTES if rules.k.bytes_per_element < 2 else 2 * width
     share = len(layers) / max(1, len(model.layers))

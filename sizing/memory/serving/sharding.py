@@ -21,9 +21,8 @@ _EXPERT_PAD = 256  # mxfp4 kernels want expert widths in multiples of 256 per ra
 _HIDDEN_PAD = 128
 
 
-_HOST_TABLES = frozenset(
-    {"qwen4_exp"}
-)  # servers keep n-gram tables in host memory (Qwen3.8-Flash-Next: 74.75 GiB on the card)
+# Servers keep n-gram tables in host memory: V4.1-Flash is 476 GB on disk and 291 GiB on eight cards.
+_HOST_TABLES = frozenset({"qwen4_exp", "deepseek_v41"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,202 @@
+"""`python -m bench.memory`: accuracy of the memory engine on the public measurements it carries, as a table and a picture."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sizing.architecture.lookup import architecture
+from sizing.engine import estimate
+from sizing.estimate import DeviceMemory, Estimate
+from sizing.measured import Case, cases
+from sizing.spec import parse_spec
+
+FIGURES = ("weights", "KV for a length", "KV capacity", "concurrency", "activations + overhead")
+_CAP = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One figure of one case, predicted and measured, in the same unit."""
+
+    case: Case
+    figure: str
+    predicted: float
+    measured: float
+
+    @property
+    def error(self) -> float:
+        """max(p/t, t/p) - 1: twice as much and half as much are the same error."""
+        return error(self.predicted, self.measured)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Errors of a group of points."""
+
+    count: int
+    median: float
+    p90: float
+
+
+def error(predicted: float, measured: float) -> float:
+    """The symmetric error, capped at 10."""
+    return _CAP if predicted <= 0 else min(_CAP, max(predicted / measured, measured / predicted) - 1)
+
+
+def points(known_only: bool = True) -> tuple[Point, ...]:
+    """Every comparable figure of the carried cases; by default of those whose logs state every driver."""
+    return tuple(point for case in cases() if case.known or not known_only for point in _points(case, answer(case)))
+
+
+def answer(case: Case) -> Estimate:
+    """The engine's answer to a case."""
+    return estimate(parse_spec({**case.spec, "id": case.id}), derivation=False)
+
+
+def _points(case: Case, found: Estimate) -> Iterable[Point]:
+    if found.memory is None:
+        return
+    measured, memory = case.measured, found.memory
+    need = measured.get("kv_gib_for_len") or {}
+    rest = [measured.get("non_torch_gib"), measured.get("activation_peak_gib")]
+    pairs: tuple[tuple[str, float | None, float | None], ...] = (
+        ("weights", _most(memory.per_device, "weights_gib"), measured.get("weights_gib_per_gpu")),
+        ("KV for a length", _most(memory.per_device, "kv_cache_gib"), need.get("gib")),
+        ("KV capacity", memory.kv_capacity_tokens, measured.get("kv_cache_tokens")),
+        ("concurrency", memory.max_concurrency_at_context, measured.get("max_concurrency_x")),
+        ("activations + overhead", _most(memory.per_device, "activations_gib", "overhead_gib"), _sum(rest)),
+    )
+    for figure, predicted, true in pairs:
+        if predicted is not None and true is not None and true > 0:
+            yield Point(case, figure, predicted, true)
+
+
+def _most(devices: Sequence[DeviceMemory], *names: str) -> float | None:
+    return max((sum(getattr(device, name) or 0.0 for name in names) for device in devices), default=None)
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    return None if any(value is None for value in values) else sum(value for value in values if value is not None)
+
+
+def summary(found: Sequence[Point]) -> Summary:
+    """Median and 90th percentile."""
+    errors = sorted(point.error for point in found)
+    return Summary(len(errors), statistics.median(errors), errors[min(len(errors) - 1, int(0.9 * len(errors)))])
+
+
+def left_out(found: Sequence[Point]) -> Summary:
+    """Errors with every source judged by the others: each prediction is multiplied by the median of measured / predicted over the
+    points of all other sources, so that an offset that only one source supports shows as an error of the rest."""
+    errors: list[float] = []
+    for source in sorted({point.case.source for point in found}):
+        others = [
+            point.measured / point.predicted for point in found if point.case.source != source and point.predicted > 0
+        ]
+        factor = statistics.median(others) if others else 1.0
+        errors += [error(factor * p.predicted, p.measured) for p in found if p.case.source == source]
+    errors.sort()
+    return Summary(len(errors), statistics.median(errors), errors[min(len(errors) - 1, int(0.9 * len(errors)))])
+
+
+def attention_of(case: Case) -> str:
+    """How the case's model attends, as the table groups it."""
+    return {
+        "mha": "MHA, GQA", "gqa": "MHA, GQA", "mqa": "MHA, GQA", "mla": "MLA", "mla-compressed": "compressed MLA",
+        "hybrid-linear": "hybrid", "hybrid-mamba": "hybrid", "hybrid-conv": "hybrid", "cross": "encoder-decoder",
+    }.get(architecture(case.model).attention_type, "other")  # fmt: skip
+
+
+def verdicts(known_only: bool = False) -> Mapping[str, tuple[int, int]]:
+    """(right, all) for runs that worked (said to fit or tight) and runs that failed (refused or tight)."""
+    right: dict[str, list[bool]] = {"worked": [], "failed": []}
+    for case in cases():
+        outcome = case.measured.get("outcome")
+        if outcome is None or (known_only and not case.known):
+            continue
+        said = answer(case).verdict
+        if outcome == "ok":
+            right["worked"].append(said in ("fits", "tight"))
+        else:
+            right["failed"].append(said in ("no", "tight"))
+    return {name: (sum(entries), len(entries)) for name, entries in right.items()}
+
+
+def rows(found: Sequence[Point]) -> list[tuple[str, str, Summary, Summary]]:
+    """(group, figure, as fitted, leave one source out): over all, by engine, by attention."""
+    groups: dict[tuple[str, str], list[Point]] = defaultdict(list)
+    for point in found:
+        for group in ("all", f"engine {point.case.engine}", f"attention {attention_of(point.case)}"):
+            groups[group, point.figure].append(point)
+    order = sorted(groups, key=lambda key: (key[0] != "all", key[0], FIGURES.index(key[1])))
+    return [(group, figure, summary(groups[group, figure]), left_out(groups[group, figure])) for group, figure in order]
+
+
+def table(found: Sequence[Point]) -> str:
+    """The table as Markdown."""
+    lines = [
+        "| group | figure | cases | median | p90 | median, source left out | p90, source left out |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for group, figure, fitted, apart in rows(found):
+        cells = (group, figure, str(fitted.count), *map(_percent, (fitted.median, fitted.p90, apart.median, apart.p90)))
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def draw(found: Sequence[Point], path: Path) -> None:
+    """Predicted over measured, one panel a figure, both axes logarithmic."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, len(FIGURES), figsize=(4 * len(FIGURES), 4.2))
+    for axis, name in zip(axes, FIGURES, strict=True):
+        _panel(axis, name, [point for point in found if point.figure == name and point.predicted > 0])
+    figure.suptitle("Serving memory: predicted over measured, public start-up logs whose drivers are all stated")
+    figure.tight_layout()
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+    plt.close(figure)
+
+
+def _panel(axis: Any, name: str, found: Sequence[Point]) -> None:
+    values = [value for point in found for value in (point.predicted, point.measured)]
+    low, high = min(values) * 0.8, max(values) * 1.25
+    for group in sorted({attention_of(point.case) for point in found}):
+        here = [point for point in found if attention_of(point.case) == group]
+        axis.scatter([p.measured for p in here], [p.predicted for p in here], s=16, label=group)
+    axis.plot((low, high), (low, high), linewidth=0.8, color="grey")
+    axis.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), xlabel="measured", ylabel="predicted")
+    axis.set_title(f"{name}\nmedian {_percent(summary(found).median)}, {len(found)} cases")
+    axis.legend(fontsize="x-small")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table; with --png also draw it."""
+    parser = argparse.ArgumentParser(prog="python -m bench.memory", description=__doc__)
+    parser.add_argument("--all", action="store_true", help="also cases whose logs leave a driver open")
+    parser.add_argument("--png", type=Path, help="where to write the picture")
+    options = parser.parse_args(arguments)
+    found = points(known_only=not options.all)
+    sys.stdout.write(table(found) + "\n\n")
+    for name, (right, total) in verdicts().items():
+        sys.stdout.write(f"runs that {name}: {right} of {total} judged right\n")
+    if options.png:
+        draw(found, options.png)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

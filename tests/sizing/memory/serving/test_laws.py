@@ -1,0 +1,105 @@
+"""What must hold for every deployment."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sizing.architecture.lookup import architecture
+from sizing.catalogue.load import catalogue
+from sizing.memory.plan import MemoryPlan
+from sizing.memory.serving.layout import Layout, stage_sizes
+from sizing.memory.serving.plan import plan_serving
+from sizing.memory.serving.sharding import rank_weights
+from sizing.memory.weights import weights_by_class
+from sizing.resolve import resolve
+from sizing.spec import parse_spec
+
+MODELS = (
+    "meta-llama/Llama-3.1-8B-Instruct", "Qwen/Qwen3-30B-A3B", "google/gemma-3-27b-it", "deepseek-ai/DeepSeek-V3", "Qwen/Qwen3.6-27B",
+    "openai/gpt-oss-20b", "tiiuae/Falcon-H1-3B-Instruct", "meta-llama/Llama-4-Scout-17B-16E-Instruct", "deepseek-ai/DeepSeek-V4-Flash",
+)  # fmt: skip
+ENGINES = ("vllm", "sglang", "tensorrt-llm", "lmdeploy", "tgi")
+FORMATS = ("bf16", "fp8", "awq", "gptq-int8")
+models, engines, formats = st.sampled_from(MODELS), st.sampled_from(ENGINES), st.sampled_from(FORMATS)
+contexts, users = st.integers(1, 300_000), st.integers(1, 500)
+
+
+def plan(model: str, **spec: Any) -> MemoryPlan:
+    """The plan on eight H200, tensor-parallel."""
+    data = {
+        "model": {"id": model},
+        "weights": "fp8",
+        "engine": {"name": "vllm", "version": "0.26.0"},
+        "context_tokens": 8192,
+    }
+    hardware = {"hardware": [{"accelerator": "H200", "count": 8}], "parallel": {"tensor": 8}}
+    return plan_serving(resolve(parse_spec({**data, **hardware, **spec})))
+
+
+def needed(found: MemoryPlan) -> float:
+    """Bytes of weights and cache over all devices."""
+    return sum(device.weights_bytes + device.kv_bytes for device in found.devices)
+
+
+@settings(max_examples=60, deadline=None)
+@given(model=models, engine=engines, context=contexts, more=st.integers(1, 100_000))
+def test_more_context_never_needs_less(model: str, engine: str, context: int, more: int) -> None:
+    one, other = (plan(model, engine={"name": engine}, context_tokens=tokens) for tokens in (context, context + more))
+    assert needed(other) >= needed(one)
+    assert (other.max_concurrency_at_context or 0) <= (one.max_concurrency_at_context or 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(model=models, engine=engines, count=users)
+def test_more_users_never_need_less(model: str, engine: str, count: int) -> None:
+    one, other = (plan(model, engine={"name": engine}, concurrency=sequences) for sequences in (count, count + 1))
+    assert needed(other) > needed(one)
+    assert other.margin_bytes and one.margin_bytes
+    assert other.margin_bytes[1] <= one.margin_bytes[1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(model=models, chosen=formats, degree=st.sampled_from([2, 4, 8]))
+def test_tensor_parallelism_repeats_only_what_it_must(model: str, chosen: str, degree: int) -> None:
+    shape, form = architecture(model), resolve(parse_spec({"model": model, "weights": chosen})).weights
+    whole, part = (rank_weights(shape, form, Layout(n, n, n, 1, 1, 1, False))[0] for n in (1, degree))
+    repeated_heads = weights_by_class(shape, form).get("kv_projection", 0.0) * degree
+    assert part.sharded_bytes * degree <= whole.sharded_bytes + repeated_heads + 1
+    assert part.replicated_bytes == whole.replicated_bytes
+
+
+@settings(max_examples=60, deadline=None)
+@given(model=models, chosen=formats, stages=st.integers(1, 8))
+def test_pipeline_stages_sum_to_the_whole(model: str, chosen: str, stages: int) -> None:
+    shape, form = architecture(model), resolve(parse_spec({"model": model, "weights": chosen})).weights
+    whole = rank_weights(shape, form, Layout(1, 1, 1, 1, 1, 1, False))[0]
+    parts = rank_weights(shape, form, Layout(1, 1, 1, stages, 1, 1, False))
+    twice = weights_by_class(shape, form)["embedding"] * (shape.tied_embeddings and stages > 1)
+    total = sum(part.sharded_bytes for part in parts)
+    assert total == pytest.approx(whole.sharded_bytes + twice, rel=1e-3)
+
+
+@given(layers=st.integers(1, 200), stages=st.integers(1, 64))
+def test_stages_share_the_layers(layers: int, stages: int) -> None:
+    sizes = stage_sizes(layers, stages)
+    assert (sum(sizes), len(sizes)) == (layers, stages)
+    assert max(sizes) - min(sizes) <= 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(model=models, engine=engines, context=contexts)
+def test_capacity_is_concurrency_times_context(model: str, engine: str, context: int) -> None:
+    found = plan(model, engine={"name": engine}, context_tokens=context)
+    assert found.kv_capacity_tokens == pytest.approx((found.max_concurrency_at_context or 0) * context)
+    low, expected, high = found.margin_bytes or (0, 0, 0)
+    assert low <= expected <= high
+
+
+def test_every_catalogue_model_can_be_planned() -> None:
+    text = [m.id for m in catalogue().models.values() if m.modality in ("text", "vision-text", "embedding", "reranker")]
+    for model in text:
+        found = plan(model, context_tokens=2048)
+        assert needed(found) > 0
+        assert found.derivation()

@@ -1,0 +1,76 @@
+"""Cannot run, before whether it fits."""
+
+from typing import Any
+
+import pytest
+
+from sizing.compatibility import blockers, cautions
+from sizing.errors import UserError
+from sizing.resolve import Resolved, resolve
+from sizing.spec import parse_spec
+
+LLAMA = "meta-llama/Llama-3.1-8B-Instruct"
+
+
+def resolved(card: str, count: int = 1, **spec: Any) -> Resolved:
+    """A deployment on cards of one kind."""
+    return resolve(parse_spec({"model": LLAMA, "hardware": [{"accelerator": card, "count": count}], **spec}))
+
+
+@pytest.mark.parametrize(
+    ("card", "count", "spec", "code"),
+    [
+        ("H100", 3, {"engine": {"name": "vllm"}, "parallel": {"tensor": 3}}, "heads_not_divisible"),
+        ("H100", 2, {"engine": {"name": "vllm"}, "parallel": {"tensor": 4}}, "too_few_devices"),
+        ("MI300X", 1, {"engine": {"name": "tensorrt-llm"}}, "engine_without_device"),
+        ("MI300X", 1, {"engine": {"name": "mlx"}, "weights": "mlx-4bit-g64"}, "engine_without_device"),
+        ("P40", 1, {"engine": {"name": "vllm"}, "weights": "fp16"}, "compute_capability_too_low"),
+        ("T4", 1, {"engine": {"name": "vllm"}, "weights": "bf16"}, "format_needs_newer_device"),
+        ("V100", 1, {"engine": {"name": "vllm", "version": "0.14.0"}, "weights": "nvfp4"}, "format_needs_newer_device"),
+        ("H100", 1, {"engine": {"name": "vllm"}, "weights": "mlx-4bit-g64"}, "engine_without_format"),
+        ("H100", 1, {"engine": {"name": "tensorrt-llm"}, "weights": "q4_k_m"}, "engine_without_format"),
+        ("RTX 4090", 1, {"engine": {"name": "ollama"}, "weights": "awq"}, "engine_without_format"),
+        ("RTX 4090", 1, {"engine": {"name": "vllm"}, "weights": "exl2-4.0bpw"}, "engine_without_format"),
+    ],
+)
+def test_what_cannot_run(card: str, count: int, spec: dict[str, Any], code: str) -> None:
+    found = blockers(resolved(card, count, **spec))
+    assert code in {blocker.code for blocker in found}
+    assert all(blocker.message and blocker.params for blocker in found)
+
+
+@pytest.mark.parametrize(
+    ("card", "count", "spec"),
+    [
+        ("H100", 4, {"engine": {"name": "vllm"}, "parallel": {"tensor": 4}, "weights": "fp8"}),
+        ("RTX 3090", 2, {"engine": {"name": "vllm"}, "weights": "awq"}),
+        ("T4", 1, {"engine": {"name": "vllm"}}),
+        ("RTX 4090", 1, {"engine": {"name": "ollama"}, "weights": "q4_k_m"}),
+        ("MI300X", 1, {"engine": {"name": "vllm"}, "weights": "bf16"}),
+        ("M4 Max", 1, {"engine": {"name": "mlx"}, "weights": "mlx-4bit-g64"}),
+    ],
+)
+def test_what_can_run(card: str, count: int, spec: dict[str, Any]) -> None:
+    assert blockers(resolved(card, count, **spec)) == ()
+
+
+@pytest.mark.parametrize(
+    ("card", "spec", "code"),
+    [
+        ("RTX 3090", {"engine": {"name": "vllm"}, "weights": "fp8"}, "weight_only_kernels"),
+        ("H100", {"engine": {"name": "vllm"}, "context_tokens": 500_000}, "context_beyond_model"),
+        ("Arc Pro B70", {"engine": {"name": "vllm"}}, "engine_needs_plugin"),
+    ],
+)
+def test_what_runs_with_a_caution(card: str, spec: dict[str, Any], code: str) -> None:
+    assert code in {warning.code for warning in cautions(resolved(card, **spec))}
+
+
+def test_idle_devices_are_named() -> None:
+    found = cautions(resolved("H100", 4, engine={"name": "vllm"}, parallel={"tensor": 2}))
+    assert [warning.code for warning in found] == ["devices_idle"]
+
+
+def test_an_unnamed_card_needs_its_memory() -> None:
+    with pytest.raises(UserError, match="memory_gb"):
+        resolve(parse_spec({"model": LLAMA, "hardware": [{"count": 2}]}))
