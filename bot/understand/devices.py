@@ -329,7 +329,7 @@ def _with_count(text: Text, mention: DeviceMention, taken: list[tuple[int, int]]
         return replace(mention, count=None, asked=True)
     if _RANGE_COUNT.search(left):
         return replace(mention, count=None)
-    count, start, spelt_out = _count_before(mention, left, taken)
+    count, start, spelt_out = _count_before(text, mention, left, taken)
     if count is None:
         count, end = _count_after(text, mention, slash)
         mention = replace(mention, span_end=max(end, mention.span_end, mention.end))
@@ -339,9 +339,11 @@ def _with_count(text: Text, mention: DeviceMention, taken: list[tuple[int, int]]
     return replace(mention, count=count * nodes if count else None)
 
 
-def _count_before(mention: DeviceMention, left: str, taken: list[tuple[int, int]]) -> tuple[int | None, int, bool]:
+def _count_before(text: Text, mention: DeviceMention, left: str, taken: list[tuple[int, int]]) -> tuple[int | None, int, bool]:
     found = _COUNT_BEFORE.search(left)
     if not found:
+        return None, mention.start, False
+    if found.group().endswith("(") and re.match(r"[^()]{0,30}(?:\+|,|\bund\b|\band\b)", text.folded[mention.end : mention.end + 40]):
         return None, mention.start, False
     start = mention.start - len(left) + found.start()
     digits = found.group("n") or found.group("bare")

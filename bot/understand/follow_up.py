@@ -9,7 +9,7 @@ from bot.understand.text import Text
 
 Kind = Literal["undo", "reset", "pick", "add", "replace", "scale", "drop", "move", "why", "keep"]
 
-_UNDO = re.compile(r"\b(?:undo|rueckgaengig|take that back|nimm das zurueck|revert|go back(?! to the first)|zurueck(?! zu[mr]? (?:erst|original|anfang|ursprung))\b(?=\s*[.!?]*$)|forget that|vergiss das|ignore that|ignorier das|scratch that|never ?mind|doch nicht|war falsch|wie vorher|as before|wie zuvor|letzte aenderung (?:weg|zurueck))\b")
+_UNDO = re.compile(r"\b(?:undo|rueckgaengig|take that back|nimm das zurueck|revert|go back(?! to)|zurueck(?! zu[mr]? (?:erst|original|anfang|ursprung))\b(?=\s*[.!?]*$)|forget that|vergiss das|ignore that|ignorier das|scratch that|never ?mind|doch nicht|war falsch|wie vorher|as before|wie zuvor|letzte aenderung (?:weg|zurueck))\b")
 _RESET = re.compile(r"^\s*(?:/)?(?:new\b|neu\b(?!er)|start over|reset|von vorn\w*|neue frage|new question|fresh start|neuer fall|neues thema|anderes thema|different question|clear)\W*(?:$|:|-|,|\.)?")
 _PICK = re.compile(
     r"\b(?:back to|zurueck zu[mr]?|take|nimm|nehmen wir|nehme|we'll take|let's (?:go with|take)|go with|ich nehme|bleiben wir bei[m]?|use|choose|waehle|what about|was ist mit|and|und|wie ist es mit)?\s?(?:the|de[rmn]|die|das|option|variante|nr\.?|number)?\s?"
@@ -35,7 +35,14 @@ _WHY = re.compile(r"\b(?:why|warum|wieso|weshalb|how (?:did|do) you|wie kommst d
 _SAME = re.compile(r"\b(?:same|dasselbe|das gleiche|das selbe|gleiche\w*|ditto|genauso|ansonsten gleich|rest (?:bleibt|stays))\b")
 _CHEAPER = re.compile(r"\b(?:cheaper|guenstiger|billiger|less expensive|preiswerter|was spart|sparen)\b")
 _FASTER = re.compile(r"\b(?:faster|schneller|quicker)\b")
-_OF_THOSE = re.compile(r"\b(?P<n>\d{1,3}|" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + r")\s?(?:x\s)?(?:of (?:those|them|these)(?: cards)?|davon|von denen|von den karten|solche\w*|such cards|stueck|of the same|cards|karten|gpus|more of those)\b")
+_OF_THOSE = re.compile(
+    r"\b(?P<n>\d{1,3}|" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + r")\s?(?:x\s)?(?:of (?:those|them|these)(?: cards)?|davon|von denen|von den karten|solche\w*|such cards|stueck|of the same|cards?|karten?|gpus?|more of those)\b"
+    r"|\b(?:keep|only|just|nur|behalt\w*|bleib\w* bei|doch|take|nimm|back to|zurueck auf|mit|with|auf)\s(?:nur |just |only |den |the |doch )?(?P<kept>\d{1,2}|one|two|three|four|eine[r]?|zwei|drei|vier|acht|eight)(?=\s*(?:$|[.,!?]|then\b|please|bitte|instead|stattdessen))"
+)
+
+
+_NO_MORE = re.compile(r"\b(?:max(?:imal|imum)?|hoechstens|at most|no more than)\s\d")
+_ONE_MORE = re.compile(r"\b(?:add|noch|plus|another|one more|ein\w* weitere\w*|dazu)\b.{0,24}\b(?:second|third|fourth|zweite[nrs]?|dritte[nrs]?|vierte[nrs]?|another|one more|eine[nr]?|one|weitere[nrs]?)\b|\b(?:one more|noch eine|another one|another card|eine weitere)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,7 @@ class FollowUp:
     adds_alternative: bool = False
     not_at_once: bool = False
     pieces: int | None = None
+    one_more: bool = False
     replaces: bool = False
     cheaper: bool = False
     faster: bool = False
@@ -61,7 +69,7 @@ def read_follow_up(text: Text, in_thread: bool) -> FollowUp:
     if not in_thread:
         return FollowUp(kind="reset" if _RESET.match(folded) and len(folded) < 24 else None)
     compares = bool(_ADD.search(folded))
-    common = {"adds_card": bool(_ADD_CARD.search(folded)) and not compares, "adds_alternative": compares, "not_at_once": bool(_NOT_AT_ONCE.search(folded)), "cheaper": bool(_CHEAPER.search(folded)), "faster": bool(_FASTER.search(folded)), "pieces": _pieces(folded), "replaces": bool(_OR_WITH.match(folded))}
+    common = {"adds_card": bool(_ADD_CARD.search(folded)) and not compares, "adds_alternative": compares, "not_at_once": bool(_NOT_AT_ONCE.search(folded)), "cheaper": bool(_CHEAPER.search(folded)), "faster": bool(_FASTER.search(folded)), "pieces": _pieces(folded), "one_more": bool(_ONE_MORE.search(folded)), "replaces": bool(_OR_WITH.match(folded))}
     return FollowUp(**_operation(folded), **common)  # type: ignore[arg-type]
 
 
@@ -74,7 +82,7 @@ def _operation(folded: str) -> dict[str, object]:
         if target:
             return {"kind": "scale", "field": target, "factor": _factor(scaled)}
     picked = _PICK.search(folded)
-    if picked and len(folded) < 90 and not re.search(r"\b(?:first|erste[nr]?) (?:token|wort|word|antwort)|cheaper\W*$", folded):
+    if picked and not _ADD_CARD.search(folded) and len(folded) < 90 and not re.search(r"\b(?:first|erste[nr]?) (?:token|wort|word|antwort)|cheaper\W*$", folded):
         index = _index(picked.group("n"))
         if index is not None:
             return {"kind": "pick", "index": index}
@@ -110,7 +118,10 @@ def _drop_field(word: str) -> str:
 
 
 def _pieces(folded: str) -> int | None:
+    if _NO_MORE.search(folded):
+        return None
     found = _OF_THOSE.search(folded)
     if not found:
         return None
-    return int(found.group("n")) if found.group("n").isdigit() else NUMBER_WORDS[found.group("n")]
+    digits = found.group("n") or found.group("kept")
+    return int(digits) if digits.isdigit() else NUMBER_WORDS[digits]

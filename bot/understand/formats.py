@@ -21,7 +21,7 @@ _EXACT = re.compile(
     r")(?![a-z0-9])"
 )  # fmt: skip
 _KV_BEFORE = re.compile(r"(?:\bkv(?:[-_ ]?cache)?(?:[-_ ]?(?:dtype|type|quant|cache-dtype))?|\bcache(?:[-_ ](?:type|dtype|k|v))*|\bctk|\bctv|cache-type-[kv])(?:\s?(?:=|:|at|in|auf|to|mit|with|is|ist|als|als|von|nur|on|-))*\s?\(?$")
-_KV_AFTER = re.compile(r"\s?-?(?:quantized |quantisierter? |format )?(?:kv\b|k/v|(?:kv[- ]?)?cache\b|for (?:the )?(?:kv|cache)|fuer(?: den| die| das)? (?:kv|cache)|beim? kv|for keys)")
+_KV_AFTER = re.compile(r"\s?-?(?:quantized |quantisierter? |format )?(?:kv\b(?!\s?[=:]|[ -]?(?:cache )?(?:fp|q|int|bf)\d)|k/v|(?:kv[- ]?)?cache\b|for (?:the )?(?:kv|cache)|fuer(?: den| die| das)? (?:kv|cache)|beim? kv|for keys)")
 _DENIED = re.compile(r"\b(?:no|not|kein(?:e[nms]?)?|nicht|without|ohne|doesn't (?:do|have|support)|kann kein|statt|instead of|rather than|unlike|lacks?)\s(?:native |in |the )?$")
 _TRAINING_16 = re.compile(r"\s?-?(?:mixed|training|compute|optimizer|adam|master|lora)")
 _CORRECTS = re.compile(r"\b(?:nein|nee|ne|no|sorry|quatsch|doch|lieber|rather|actually|i mean|ich meine?|eher|make it)[\s,]{1,2}(?:doch |lieber |rather |eher |in |mit |with |make it |nur )*$")
@@ -125,6 +125,9 @@ def choose(mentions: list[FormatMention], role: Role) -> FormatMention | None:
     mine = [m for m in mentions if m.role == role]
     if not mine:
         return None
+    rate = next((m for m in mine if m.value.endswith("bpw")), None)
+    if rate and mine[0].value in ("exl2", "exl3"):
+        return FormatMention(f"{mine[0].value}-{rate.value.split('-')[-1]}", rate.role, True, rate.start, rate.end)
     first = next((m for m in reversed(mine) if m.corrects), mine[0])
     exact = next((m for m in mine if m.exact and not m.wished), None)
     if not first.exact and exact and _bits(exact.value) == _bits(first.value):

@@ -13,6 +13,7 @@ from sizing.catalogue.names import find
 
 _TOGETHER = re.compile(r"[\s,]*(?:\(?[\w.\- ]{0,12}\)?)?\s*(?:\+|&|\bund\b|\band\b|\bplus\b|\balongside\b|\bneben\b|\bzusammen mit\b|\btogether with\b|,\s?gpu\s?\d|,\s?(?=\d{1,2}x))\s*(?:noch\s|also\s)?(?:eine?[rn]?\s|an?\s|one\s)?(?:gpu\s?\d:?\s?)?$")
 _APART = re.compile(r"(?:\bvs\.?\b|\bversus\b|\bor\b|\boder\b|\bgegenueber\b|\bstatt\b|\binstead\b|\brather than\b|\bthan\b|\bals\b|\bagainst\b|\blohnt\b|->|\||\bbesser\b|\bbetter\b|\bupgrade\w*|\bthinking\b|\bbzw\b|/|\breplace\w*|\bersetz\w*|\bcompared\b|\bim vergleich\b|\bwaere\b|\bwould\b)")
+_SLASH_COMPARE = re.compile(r"\s*/(?:cmp|compare|vergleich|vs)\b(?!.*\+)")
 _MIX = re.compile(r"\b(?:misch\w*|mix\w*|combine\w*|kombinier\w*|zusammen\b|together\b|both in|gpu ?0|unequal|ungleich\w*|pool\w*|in one (?:machine|box|server)|in einem (?:rechner|server)|merge\w*)")
 _MUST_IT_BE = re.compile(r"\b(?:or|oder)\b\s(?:do (?:i|we) need|does it (?:need|have)|must|muss|muessen|doch|rather|gleich|eher|brauch\w*|should|sollte\w*|is it|really|wirklich|need|better|besser|lieber|go for|sogar|schon|even|ist)\b")
 _SUFFICES = re.compile(r"\b(?:reich\w*|genueg\w*|langt|enough|suffic\w*|does (?:an?|one|it|my)|do \d|fits?|passt|passen|laeuft|laufen|geht|klappt|will (?:an?|one)|can (?:an?|one|i)|kann|schafft|is (?:an?|one))\b")
@@ -114,7 +115,7 @@ def _arranged(text: Text, standing: list[DeviceMention], slash: bool) -> tuple[l
     if len(standing) == 1:
         return standing, "machine", []
     gaps = [text.folded[max(a.end, a.span_end) : b.start] for a, b in zip(standing, standing[1:], strict=False)]
-    if slash and all("|" in gap or "vs" in gap or "," in gap or "/" in gap for gap in gaps):
+    if slash and _SLASH_COMPARE.match(text.folded) or slash and all("|" in gap or "vs" in gap or "," in gap or "/" in gap for gap in gaps):
         return standing, "alternatives", []
     joined = [bool(_TOGETHER.match(gap)) for gap in gaps]
     distinct = len({_product(m) for m in standing}) > 1

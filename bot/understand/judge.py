@@ -26,7 +26,7 @@ class Verdict:
     in_scope: bool
 
 
-def intents_of(scope: Scope, weights: dict[Intent, float], values: Mapping[str, Any], training: bool, named: Machines, follow_up: FollowUp, text: Text, in_thread: bool) -> Verdict:
+def intents_of(scope: Scope, weights: dict[Intent, float], values: Mapping[str, Any], training: bool, named: Machines, follow_up: FollowUp, text: Text, in_thread: bool, other: Mapping[str, Any]) -> Verdict:
     """Weigh the intents named by words against what the fields imply."""
     weights = dict(weights)
     subject = _has_subject(values)
@@ -38,6 +38,7 @@ def intents_of(scope: Scope, weights: dict[Intent, float], values: Mapping[str, 
         weights["compare"] = weights.get("compare", 0.0) + 3.5
     elif "compare" in weights and len(named.hardware) < 2 and len(values.get("models", ())) < 2 and "formats" not in values:
         weights["compare"] -= 1.2
+    _from_observations(weights, other)
     _from_fields(weights, values)
     ranked = sorted((i for i in weights if weights[i] >= _WEAK), key=lambda i: (-weights[i], _ORDER.index(i)))
     if not ranked:
@@ -46,11 +47,21 @@ def intents_of(scope: Scope, weights: dict[Intent, float], values: Mapping[str, 
         return Verdict("clarify", ("clarify",), True)
     if not subject and not in_thread and not (set(ranked) & {"explain", "system", "rag", "power"}) and not values:
         return Verdict("clarify", ("clarify", *ranked[: _MOST - 1]), True)
+    if {"hardware"} & values.keys() and {"models", "params_b"} & values.keys() and "fits" not in ranked[:_MOST] and ranked[0] not in ("power", "rag"):
+        ranked = [*ranked[: _MOST - 1], "fits"] if len(ranked) >= _MOST and weights[ranked[_MOST - 1]] < 2.6 else [*ranked, "fits"]
     return Verdict(ranked[0], tuple(ranked[:_MOST]), True)
 
 
 def _has_subject(values: Mapping[str, Any]) -> bool:
     return any(name in values for name in ("models", "params_b", "hardware", "engine"))
+
+
+def _from_observations(weights: dict[Intent, float], other: Mapping[str, Any]) -> None:
+    """A figure that was measured is told because it surprises: why is it so, and is that the speed to expect?"""
+    if other.get("observed"):
+        weights.setdefault("explain", 2.3)
+        if {"tok_s", "ttft_s", "s"} & set(other["observed"]):
+            weights.setdefault("throughput", 2.25)
 
 
 def _from_fields(weights: dict[Intent, float], values: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ _PART = re.compile(
 _BRANDS = frozenset("meta nvidia the model models ai modell modelle google openai microsoft ibm alibaba mistralai".split())
 VARIANTS = frozenset(
     "instruct chat base it hf thinking preview latest reasoning sft text finetune finetuned tuned class original uncensored abliterated gguf "
-    "unsloth mlx safetensors awq gptq fp qat mtp bf w q dwq inst version variant dense moe distilled quantized autoround".split()
+    "unsloth mlx safetensors awq gptq qat mtp dwq inst version variant dense moe distilled quantized autoround".split()
 ) - {"distilled"}
 _CAREFUL = frozenset(
     "solar canary scout maverick viking inkling dia nomic spark command seed step marco hermes trinity magic dream north laguna falcon "

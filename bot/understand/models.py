@@ -188,8 +188,7 @@ def _known(text: Text, run: Sequence[Part], length: int, ids: tuple[str, ...]) -
     if length < len(run) and run[length].kind == "size" and size is None:
         size, end = _matching_size(run[length], ids, end)
     ident = ids[0] if match.id is None or len(ids) == 1 and match.id not in ids and match.via != "exact" else match.id
-    candidates = match.candidates if match.id == ident else ()
-    candidates = candidates or (ids if len(ids) > 1 else ())
+    candidates = match.candidates if match.id == ident else ids if len(ids) > 1 else ()
     if candidates and match.via != "exact":
         return ModelMention(_pretty(written), ident, start, end, size, _family(run[:length]), candidates)
     return ModelMention(ident, ident, start, end, size, _family(run[:length]))

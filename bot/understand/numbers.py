@@ -105,7 +105,7 @@ _SCALES = {
     "billion": 1e9,
 }  # fmt: skip
 _SCALE = re.compile(
-    r"(?:(?P<tight>k|m)(?![a-z])|\s?(?P<word>tsd\.?|tausend|thousand|hundred|hundert|dozen|dutzend|mio\.?|millionen|millions?|mrd\.?|milliarden|bn|billion)\b"
+    r"(?:(?P<tight>k|m)(?![a-z])|\s?(?P<word>tsd\.(?=\s)|mio\.(?=\s)|mrd\.(?=\s))|\s?(?P<word2>tsd|tausend|thousand|hundred|hundert|dozen|dutzend|mio|millionen|millions?|mrd|milliarden|bn|billion)\b"
     r"|\s(?P<loose>k|m)(?=\s?(?:tok|ctx|context|kontext|chunks|docs|dok|samples|param|eur|usd|€|\$)))"
 )
 _FIGURE = re.compile(r"\d+(?:[.,'](?=\d)\d+)*(?:e\+?\d+)?")
@@ -186,7 +186,7 @@ def _quantity(folded: str, found: re.Match[str], glued: str, lang: str) -> Quant
     scale, factor = "", 1.0
     scaled = _SCALE.match(folded, end)
     if scaled and not (scaled.group("tight") == "m" and not _scales_m(folded, scaled.end())):
-        scale = (scaled.group("tight") or scaled.group("word") or scaled.group("loose")).rstrip(".")
+        scale = next(group for group in scaled.groups() if group).rstrip(".")
         factor, end = _SCALES[scale], scaled.end()
     plus = folded.startswith("+", end)
     unit, word, unit_end = _unit_after(folded, end + plus)

@@ -1,5 +1,6 @@
 """read: a message → Request. The rules propose, the best reading of every word stands, and each value keeps its words."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from bot.understand.intents import cues, slash_word
 from bot.understand.judge import intents_of, open_points
 from bot.understand.language import Lang, language
 from bot.understand.models import ModelMention, SizeMention, read_models
+from bot.understand.numbers import Quantity
 from bot.understand.remarks import read_remarks
 from bot.understand.request import Assumption, Budget, Clarify, Overruled, Request, Wishes
 from bot.understand.scope import Scope, read_scope
@@ -72,12 +74,21 @@ def _corrected(found: Found, alone: Request, thread: Sequence[Request]) -> Reque
     if quantity.unit == "percent":
         name = "active_share" if thread[-1].active_share is not None or thread[-1].users else None
     else:
-        name = next((field for turn in reversed(thread) for field in _CORRECTABLE if field in turn.said and field not in turn.derived), None)
+        name = _nearest(quantity, thread[-1])
     if name is None:
         return alone
     value = quantity.value / 100 if name == "active_share" else quantity.value
     words = {**alone.evidence, name: found.text.quote(*quantity.span)}
     return alone.model_copy(update={name: value, "said": (*alone.said, name), "evidence": words})
+
+
+def _nearest(quantity: Quantity, before: Request) -> str | None:
+    """Which figure of the thread a bare one is meant to replace: the one of like size, people first."""
+    known = {name: getattr(before, name) for name in _CORRECTABLE if getattr(before, name) and name not in before.derived}
+    if quantity.scale:
+        known = {name: value for name, value in known.items() if name.endswith("tokens")}
+    distance = {name: abs(math.log(max(quantity.value, 1e-9) / value)) for name, value in known.items() if value > 0}
+    return min(distance, key=lambda name: distance[name]) if distance else None
 
 
 def read_thread(turns: Sequence[str]) -> list[Request]:
@@ -126,7 +137,7 @@ def _request(found: Found, in_thread: bool) -> Request:
     draft.other |= read_remarks(found.text, draft.other)
     _fill_scope_flags(found, draft)
     weights = cues(found.text)
-    verdict = intents_of(found.scope, weights, draft.values, found.training, found.machines, found.follow_up, found.text, in_thread)
+    verdict = intents_of(found.scope, weights, draft.values, found.training, found.machines, found.follow_up, found.text, in_thread, draft.other)
     if not verdict.in_scope and not in_thread:
         return Request(text=found.text.raw, lang=found.lang, in_scope=False, intent="out_of_scope", intents=("out_of_scope",), other=draft.other, follow_up=found.follow_up.kind)
     missing, clarify = open_points(verdict.intent, draft.values, draft.other, found.figures, found.text, in_thread)
@@ -193,7 +204,7 @@ def _fill_figures(found: Found, draft: Draft) -> None:
         chosen, rivals = pick(found.figures, name)
         if chosen is None:
             continue
-        value = chosen.value / 100 if name == "active_share" and isinstance(chosen.value, float) and chosen.value > 1 else chosen.value
+        value = chosen.value / 100 if chosen.rule.startswith("share") and isinstance(chosen.value, float) and name == "active_share" else chosen.value
         _put(draft, found, name, value, (chosen.start, chosen.end))
         others = list(dict.fromkeys(r.value for r in rivals if r.value != chosen.value))
         if others and name in found.figures.retracted:

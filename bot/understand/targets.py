@@ -40,10 +40,10 @@ _QUESTION_IS_WHY = re.compile(
 )
 
 _TTFT_BEFORE = re.compile(
-    r"\b(?:ttft|time[- ]to[- ]first[- ]tok\w*|first[- ]tok\w*|erste[nsmr]? (?:token|wort|antwort|zeichen)|first (?:word|response|answer|byte)|antwortzeit(?!en? gesamt)|reaktionszeit|latenz(?:en)?|latency|response time|wartezeit|prefill|prefill time|waiting time|wait|warten|start of (?:the )?answer|bis was kommt|sofort)\b[^.!?;]{0,28}$"
+    r"\b(?:ttft|time[- ]to[- ]first[- ]tok\w*|first[- ]tok\w*|erste[nsmr]? (?:token|wort|antwort|zeichen)|first (?:word|response|answer|byte)|antwortzeit(?!en? gesamt)|reaktionszeit|latenz(?:en)?|latency|response time|wartezeit|prefill|prefill time|waiting time|wait|warten|start of (?:the )?answer|bis was kommt|sofort|antwort(?:en)? (?:in|innerhalb|nach|soll\w*|muss)|(?:respond|answer|react|start)\w* (?:in|within|after)|losgehen|beginnen)\b[^.!?;]{0,28}$"
 )
 _TTFT_AFTER = re.compile(
-    r"\s?(?:[\w]+\s){0,3}?(?:ttft|time[- ]to[- ]first|(?:to|until|till|bis|for|fuer)\s(?:the |zum |zur |das |der |den |die )?(?:first|erste[nmrs]?)\b|first[- ]tok\w*|bis (?:was|etwas|es|die antwort|zum erst\w*|zur erst\w*)|latency|latenz|antwortzeit|before (?:it|the) (?:starts|first)|reaktionszeit|wartezeit|response time)"
+    r"\s?(?:[\w]+\s){0,3}?(?:ttft|time[- ]to[- ]first|(?:to|until|till|bis|for|fuer)\s(?:the |zum |zur |das |der |den |die )?(?:first|erste[nmrs]?)\b|first[- ]tok\w*|bis (?:was|etwas|es|die antwort|zum erst\w*|zur erst\w*)|(?:beginn\w*|starts?|started|losgeh\w*|los\b|anfang\w*|da sein|reagier\w*)|latency|latenz|antwortzeit|before (?:it|the) (?:starts|first)|reaktionszeit|wartezeit|response time)"
 )
 _END_TO_END = re.compile(r"\b(?:end[- ]to[- ]end|e2e|gesamt(?:zeit|dauer|antwort)|whole (?:answer|response)|complete (?:answer|response)|komplette antwort|fertig\w*|total time|pro (?:seite|bild|dokument|page|anfrage)|per (?:page|image|document|request))\b")
 _TPOT = re.compile(r"\b(?:tpot|itl|inter[- ]token(?:[- ]latency)?|time per (?:output )?token|zeit (?:pro|je) token|per[- ]token latency|ms/tok\w*|token latency)\b")
@@ -64,11 +64,16 @@ def stance(place: Surroundings, text: str) -> Stance:
     observed, wished = _OBSERVED_BEFORE.search(left), _WISH_BEFORE.search(left)
     if wished and not _FIRM.search(wished.group()) and _asks_why(text):
         wished = None
+    if _RUNNING_AT.search(left) and not (wished and _FIRM.search(wished.group())):
+        return "observed"
     if observed and (not wished or _asks_why(text)) or _OBSERVED_AFTER.match(right) and not wished:
         return "observed"
     if wished:
         return "wish"
     return "open"
+
+
+_RUNNING_AT = re.compile(r"\b(?:runs?|running|laeuft|lief|ran|getting|get|goes|geht|went)\b[^.?!;]{0,70}\b(?:at|mit|with|bei|from|von|to|auf)\s(?:about |around |~|ca\. |etwa |nur |only |roughly |just )?~?$")
 
 
 def _asks_why(text: str) -> bool:

@@ -141,4 +141,4 @@ def clause(folded: str, start: int, end: int, reach: int = 60) -> tuple[str, str
     return left[cuts[-1] :] if cuts else left, right[: stop.start()] if stop else right
 
 
-_STOP = re.compile(r"[!?;\n]|\.(?=\s|$)(?<!\b\w\.)(?<!\bca\.)(?<!max\.)(?<!mind\.)(?<!min\.)(?<!bzw\.)(?<!inkl\.)(?<!approx\.)(?<!vs\.)(?<!avg\.)|\.{3}")
+_STOP = re.compile(r"[!?;\n]|\.(?=\s|$)(?<!\b\w\.)(?<!\bca\.)(?<!max\.)(?<!mind\.)(?<!min\.)(?<!bzw\.)(?<!inkl\.)(?<!approx\.)(?<!vs\.)(?<!avg\.)(?<!mio\.)(?<!mrd\.)(?<!tsd\.)(?<!nr\.)(?<!z\.b\.)(?<!e\.g\.)(?<!i\.e\.)(?<!evtl\.)(?<!ggf\.)(?<!incl\.)(?<!stk\.)(?<!std\.)(?<!sek\.)(?<!etc\.)|\.{3}")

@@ -146,6 +146,9 @@ def _merge_hardware(values: dict[str, Any], other: dict[str, Any], turn: Request
     if follow_up.pieces and (not turn.hardware or all(d.accelerator == "unknown" for d in turn.hardware)) and values["hardware"]:
         values["hardware"] = tuple(d.model_copy(update={"count": float(follow_up.pieces)}) for d in values["hardware"][:1])
         return
+    if follow_up.one_more and not turn.hardware and len(values["hardware"]) == 1 and values["hardware"][0].count and "params_b" not in turn.said and "models" not in turn.said:
+        values["hardware"] = tuple(d.model_copy(update={"count": (d.count or 1) + 1}) for d in values["hardware"])
+        return
     if not turn.hardware:
         if turn.other.get("redundancy") == "N-1" and len(values["hardware"]) == 1:
             values["hardware"] = tuple(d.model_copy(update={"count": None}) for d in values["hardware"])
