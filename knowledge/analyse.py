@@ -34,7 +34,7 @@ _STOP_DE = frozenset(
     seine seinem seinen seiner selbst sich sie sind so sobald solche soll sollen sollte sollten sondern sowie um und uns unser
     unsere unserem unseren unserer unter vom von vor war waren was weder weil welche welchem welchen welcher welches wenn wer
     werden wie will wir wird wo wollen worden wurde wurden zu zum zur zwar über eh eher nein schon gerade einfach denen wäre
-    würde würden hätte bringts wirds gehts ists isses eigentlich überhaupt halt jetzt""".split()
+    würde würden hätte bringts wirds gehts ists isses woraus eigentlich überhaupt halt jetzt""".split()
 )
 _STOP_EN = frozenset(
     """a about all also am an and any are aren't as at be because been being but by can can't could did do does doesn't doing
@@ -42,7 +42,7 @@ _STOP_EN = frozenset(
     me my no nor not of off on or our ours out over own s same she should so some such t than that that's the their them then
     there these they this those through to too until up very was we we're were what what's when where which while who whom why
     will with without won't would you you're your yours re ve ll d m really actually get gets got go goes going thing things
-    there's one ones does't want wants anything something everything please""".split()
+    there's one ones other others want wants anything something everything please""".split()
 )
 _STOP = {"de": _STOP_DE, "en": _STOP_EN}
 _ONLY_DE = _STOP_DE - _STOP_EN - {"am", "an", "die", "was", "war", "in", "so", "man", "will", "also"}

@@ -1,12 +1,88 @@
-"""Whether what was found answers the question, or only shares words with it."""
+"""Whether what was found answers the question, or only shares words with it.
 
+A question is about the things it names. Where the documents never mention one of them (a term of the field, a product, an
+unusual word), they do not answer it, however near the rest sounds: "NVLink between two cards?" is not answered by a text
+on two cards. So what counts is what the documents lack, weighed by what kind of word it is, and a little how much of the
+question the best chunks cover. No cosine is used: its scale differs from model to model, and BM25 alone must say the same.
+
+The weights are a logistic regression, rounded; `bench/retrieval` fits and cross-validates it.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from knowledge.analyse import Language, stem
+from knowledge.glossary import ordinary
+from knowledge.lexical import Match, Term
 from knowledge.retrieve import Ranking
+
+_BIAS = 1.0
+_LACKS_TERM = -3.4
+_LACKS_NAME = -2.3
+_LACKS_WORD = -0.8
+_COVERAGE = 0.9
+_MOST = 2
+_CHUNKS_READ = 3
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the documents lack of a question (terms of the field, names, other unusual words; each counted up to 2), and
+    the share of what it is about that one of the best chunks covers, in [0, 1]."""
+
+    terms: int
+    names: int
+    words: int
+    coverage: float
 
 
 def confidence(ranking: Ranking) -> float:
     """In [0, 1]: how sure it is that the best hits answer the question."""
-    return 0.9
+    if not ranking.hits:
+        return 0.0
+    e = evidence(ranking)
+    return 1 / (1 + math.exp(-(_BIAS + _LACKS_TERM * e.terms + _LACKS_NAME * e.names + _LACKS_WORD * e.words + _COVERAGE * e.coverage)))
 
 
 def is_answerable(ranking: Ranking) -> bool:
     return confidence(ranking) >= 0.5
+
+
+def evidence(ranking: Ranking) -> Evidence:
+    """The figures that `confidence` weighs."""
+    match = ranking.match
+    missing = [t for t, scores in zip(match.terms, match.by_term, strict=True) if not scores.any()]
+    unknown = [t for t in missing if not t.in_glossary and not _says_nothing(t, ranking.lang)]
+    names = [t for t in unknown if _is_name(t, ranking.question)]
+    return Evidence(
+        terms=min(_MOST, sum(t.domain for t in missing)),
+        names=min(_MOST, len(names)),
+        words=min(_MOST, len(unknown) - len(names)),
+        coverage=_coverage(match, [hit.place for hit in ranking.hits[:_CHUNKS_READ]]),
+    )
+
+
+def _says_nothing(term: Term, lang: Language) -> bool:
+    """Everyday words, single letters, and small numbers, which are part of the asker's case."""
+    word = term.words[0]
+    return len(word) == 1 or (word.isdigit() and len(word) < 3) or stem(word, lang) in ordinary(lang)
+
+
+def _is_name(term: Term, question: str) -> bool:
+    """Written with a capital (a German noun too), or with a digit."""
+    word = term.words[0]
+    written = re.search(rf"(?<!\w){re.escape(word)}", question, re.IGNORECASE)
+    return any(c.isdigit() for c in word) or (written is not None and written[0][0].isupper())
+
+
+def _coverage(match: Match, places: list[int]) -> float:
+    """Each term weighs what its best chunk scores, so that rare ones weigh most; 0.5 where the question names nothing."""
+    about = [s for t, s in zip(match.terms, match.by_term, strict=True) if (t.domain or not t.in_glossary) and s.any()]
+    if not about or not places:
+        return 0.5
+    scores = np.array(about)
+    best = scores.max(axis=1)
+    return float((scores[:, places].sum(axis=0) / best.sum()).max())

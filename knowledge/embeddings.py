@@ -86,6 +86,7 @@ class LocalEmbeddings(Embeddings):
         self.choice = choice
         self._glossary = glossary
         self._compounds = Compounds(glossary.knows)
+        self._last: tuple[str, Language, list[float]] | None = None
 
     @property
     def name(self) -> str:
@@ -100,8 +101,11 @@ class LocalEmbeddings(Embeddings):
         return self.embed_question(text, detect_language(text))
 
     def embed_question(self, text: str, lang: Language) -> list[float]:
-        """As `embed_query`, where the language is known."""
-        return self._encode([self._prepared(text, "query", lang)])[0]
+        """As `embed_query`, where the language is known; the last question is kept, since notes and documents ask the same."""
+        last = self._last
+        if last is None or last[:2] != (text, lang):
+            last = self._last = (text, lang, self._encode([self._prepared(text, "query", lang)])[0])
+        return last[2]
 
     def warm(self) -> None:
         """Loads the model now rather than at the first question."""
@@ -114,7 +118,7 @@ class LocalEmbeddings(Embeddings):
 
     def _encode(self, texts: list[str]) -> list[list[float]]:
         vectors = self._model.encode(texts, normalize_embeddings=True, show_progress_bar=False, batch_size=32)
-        return [[float(x) for x in v] for v in vectors]
+        return [v.tolist() for v in vectors]
 
     @cached_property
     def _model(self) -> "SentenceTransformer":

@@ -43,15 +43,15 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Glossary:
-    """All concepts, found by the stems of their words."""
+    """All concepts, found by the stems of their words; `shortest` has the length of the shortest word with a stem."""
 
     concepts: tuple[Concept, ...]
     by_stems: dict[Language, dict[tuple[str, ...], tuple[Concept, ...]]]
-    short: frozenset[str]
+    shortest: dict[str, int]
 
     def knows(self, word: str) -> bool:
-        """Whether a single German word stands in the glossary."""
-        return (stem(word, "de"),) in self.by_stems["de"] and (len(word) > 3 or word in self.short)
+        """Whether a word may be part of a compound: it stands in the glossary, inflected or not, and is no mere stem of one."""
+        return len(word) >= self.shortest.get(stem(word, "de"), len(word) + 1)
 
     def read(self, text: str, lang: Language, compounds: Compounds) -> Iterator[Reading]:
         """The text as a sequence of readings, longest phrase first; stop words are left out."""
@@ -101,6 +101,8 @@ def _verb_bases(word: str) -> Iterator[str]:
         yield stem(base[:-1], "de")
         if base.startswith("ge"):
             yield base[2:-1]
+        if base.endswith("iert"):
+            yield base[:-4]
 
 
 def _first_english(reading: Reading) -> str:
@@ -115,8 +117,9 @@ def parse(document: dict[str, list[str]]) -> Glossary:
     """A glossary from the lines of `glossary.yaml`; a line without "=" is a ValueError."""
     lines = [(section == "domain", line) for section, entries in document.items() for line in entries]
     concepts = tuple(_concept(n, domain, line) for n, (domain, line) in enumerate(lines))
-    short = frozenset(term for c in concepts if c.domain for term in c.de if len(term) <= 3)
-    return Glossary(concepts, {"de": _by_stems(concepts, "de"), "en": _by_stems(concepts, "en")}, short)
+    single = [t for c in concepts for t in (*c.de, *c.en) if t.isalpha() and (len(t) > 3 or (c.domain and len(t) == 3))]
+    shortest = {stem(t, "de"): len(t) for t in sorted(single, key=len, reverse=True)}
+    return Glossary(concepts, {"de": _by_stems(concepts, "de"), "en": _by_stems(concepts, "en")}, shortest)
 
 
 def _concept(number: int, domain: bool, line: str) -> Concept:
@@ -138,6 +141,13 @@ def _by_stems(concepts: Sequence[Concept], lang: Language) -> dict[tuple[str, ..
             if key and concept not in found.get(key, ()):
                 found[key] = (*found.get(key, ()), concept)
     return found
+
+
+@cache
+def ordinary(lang: Language) -> frozenset[str]:
+    """Stems of everyday words, which say nothing about the subject of a question."""
+    lists = yaml.safe_load(files("knowledge").joinpath("ordinary.yaml").read_text(encoding="utf-8"))
+    return frozenset(stem(w, lang) for w in str(lists[lang]).split())
 
 
 @cache

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 _BATCH = 64
-_NEAREST = 80
+_NEAREST = 60
 
 
 @dataclass(frozen=True)

@@ -80,8 +80,9 @@ def _indexed(reading: Reading, lang: Language) -> list[str]:
 
 
 def _term(reading: Reading) -> Term:
+    """A phrase is looked for as its concept only: "learning rate" is not found where something is learnt at some rate."""
     sides: tuple[Language, Language] = ("de", "en")
-    stems = [stem(w, side) for w in reading.words for side in sides]
+    stems = [stem(reading.words[0], side) for side in sides] if len(reading.words) == 1 else []
     concepts = [f"#{c.number}" for c in reading.concepts]
     domain = any(c.domain for c in reading.concepts)
     return Term(reading.words, tuple(dict.fromkeys([*stems, *concepts])), domain, bool(concepts))

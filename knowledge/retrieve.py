@@ -1,7 +1,8 @@
 """Ranks chunks for a question: BM25 over words and concepts, fused with dense similarity where there is a model."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,18 +32,18 @@ class Ranked:
 class Ranking:
     """Chunks, best first, and what the question matched."""
 
+    question: str
+    lang: Language
     hits: tuple[Ranked, ...]
     match: Match
-    similarity: float | None
 
 
 def rank(
     index: LexicalIndex, chunks: Sequence[StoredChunk], question: str, lang: Language, near: "Sequence[Near] | None",
-    keep: Set[str] | None = None,
+    keep: Set[str] | None = None, most: int = 10,
 ) -> Ranking:  # fmt: skip
-    """The chunks that have anything of the question; `near` is None where no embedding model is in use.
-
-    `keep` names the chunks that may be shown (all where it is None).
+    """The best chunks, at most `most`, of those that have anything of the question; `near` is None
+    where no embedding model is in use. `keep` names the chunks that may be shown (all where it is None).
     """
     match = index.match(question, lang)
     passages = _scaled(match.passages)
@@ -53,9 +54,9 @@ def rank(
         passages = passages + dense
     fused = np.asarray(np.mean(signals, axis=0)) if chunks else np.zeros(0)
     fused = fused * np.array([1.0 if c.document.lang == lang else _OTHER_LANGUAGE for c in chunks])
-    hits = [_ranked(chunks, index.owner, passages, int(n), float(fused[n])) for n in np.argsort(-fused) if fused[n] > 0]
-    hits = [h for h in hits if keep is None or h.chunk.id in keep]
-    return Ranking(tuple(_merged(hits)), match, max((n.similarity for n in near), default=None) if near else None)
+    order = (int(n) for n in np.argsort(-fused) if fused[n] > 0 and (keep is None or chunks[n].id in keep))
+    hits = (_ranked(chunks, index.owner, passages, n, float(fused[n])) for n in order)
+    return Ranking(question, lang, tuple(_merged(hits, most)), match)
 
 
 def _scaled(scores: Scores) -> Scores:
@@ -87,13 +88,18 @@ def _ranked(chunks: Sequence[StoredChunk], owner: np.ndarray, passages: Scores, 
     return Ranked(chunks[place], place, score, int(np.argmax(passages[own])))
 
 
-def _merged(hits: Sequence[Ranked]) -> list[Ranked]:
-    """Without chunks that say what a better one says already."""
-    kept: list[Ranked] = []
+def _merged(hits: Iterable[Ranked], most: int) -> Iterator[Ranked]:
+    """The best hits, without chunks that say what a better one says already."""
     seen: list[frozenset[str]] = []
     for hit in hits:
-        words = frozenset(hit.chunk.text.lower().split())
+        words = _words(hit.chunk.text)
         if not any(len(words & s) >= _NEARLY_EQUAL * len(words | s) for s in seen):
-            kept.append(hit)
             seen.append(words)
-    return kept
+            yield hit
+        if len(seen) >= most:
+            return
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.lower().split())

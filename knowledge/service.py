@@ -109,7 +109,7 @@ class Knowledge:
         """
         question = _checked(query, k)
         read_as = lang or detect_language(question)
-        rankings = {kind: self._ranking(kind, question, read_as, team, topics) for kind in kinds}
+        rankings = {kind: self._ranking(kind, question, read_as, team, topics, k) for kind in kinds}
         known = {kind: r for kind, r in rankings.items() if r is not None}
         by_kind = {kind: is_answerable(r) for kind, r in known.items()}
         hits = _interleaved({kind: _hits(r) for kind, r in known.items()}, k)
@@ -195,14 +195,14 @@ class Knowledge:
         """Loads models and indexes, so that the first search is as fast as the others."""
         self.search("memory", lang="en", k=1)
 
-    def _ranking(self, kind: Kind, question: str, lang: Language, team: str, topics: Sequence[str]) -> "Ranking | None":
+    def _ranking(self, kind: Kind, question: str, lang: Language, team: str, topics: Sequence[str], k: int) -> "Ranking | None":
         from knowledge.retrieve import rank
 
         shelf = self._shelf(kind, team)
         if not shelf.chunks:
             return None
         keep = {c.id for c in _for_language(shelf.chunks, lang, topics)} if kind == "note" else None
-        return rank(shelf.index, shelf.chunks, question, lang, self._near(kind, question, lang, team), keep)
+        return rank(shelf.index, shelf.chunks, question, lang, self._near(kind, question, lang, team), keep, k)
 
     def _near(self, kind: Kind, question: str, lang: Language, team: str) -> "Sequence[Near] | None":
         return self._vectors.near(kind, question, lang, sorted({team, SHARED_TEAM})) if self._vectors else None
