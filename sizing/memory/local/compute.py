@@ -12,6 +12,7 @@ Each of these values was printed by a start-up log.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -47,6 +48,7 @@ def compute_bytes(model: Architecture, settings: LlamaSettings, role: Role, mask
             _attention(model, settings, mask_cells),
             _feed_forward(model, settings, role, mask_cells),
             _masks(model, settings, mask_cells),
+            _indexer(model, settings),
         ]
     if role.has_output or (role.is_first and role.uploads_output_bytes):
         stages.append(token_bytes * _output_elements(model, settings, role) + role.uploads_output_bytes)
@@ -69,6 +71,19 @@ def _masks(model: Architecture, settings: LlamaSettings, mask_cells: int) -> flo
     if not settings.flash or settings.is_ik:
         return 0.0
     return settings.ubatch_tokens * (6.0 * mask_cells + _F32 * 5.0 * model.hidden_size)
+
+
+def _indexer(model: Architecture, settings: LlamaSettings) -> float:
+    """Scores of DeepSeek V4's indexer over the compressed context, twice, in builds that had no fused operation for them:
+    64 GiB at a million tokens (V4-Flash: 65.5 GiB), about 1 GiB at 16k."""
+    attention = model.raw.get("attention")
+    if settings.indexer_fused or not isinstance(attention, Mapping) or not attention.get("compressed"):
+        return 0.0
+    ratio = min((row["ratio"] for row in attention["compressed"] if row.get("index_elements")), default=0)
+    if not ratio:
+        return 0.0
+    scores = float(attention.get("index_n_heads") or 0) * settings.cells / ratio
+    return 2.0 * _F32 * settings.ubatch_tokens * scores
 
 
 def _output_elements(model: Architecture, settings: LlamaSettings, role: Role) -> float:

@@ -35,6 +35,7 @@ class LlamaSettings:
     latent_mode: int
     logits_in_buffer: bool
     output_counts_first: bool
+    indexer_fused: bool
     drafts: int
 
     @property
@@ -63,6 +64,7 @@ def llama_settings(resolved: Resolved) -> LlamaSettings:
         latent_mode=_latent_mode(resolved),
         logits_in_buffer=not _outputs_limited(engine, asked.swa_full),
         output_counts_first=since(engine, "2025-12", 7400),
+        indexer_fused=since(engine, "2026-08", 10_000),
         drafts=_drafts(resolved),
     )
 

@@ -19,6 +19,9 @@ Kind = Literal["mlx", "exllama", "transformers", "mlc-llm", "ktransformers"]
 
 _PREFILL_CHUNK_TOKENS = 2048
 _PAGE_TOKENS = 256
+# MLX frees lazily: runs show 0.55-0.7 GiB beside weights and cache for a chunk of 2048 (Mistral 7B: 9.11 GB peak at 33,898 tokens,
+# of which 8.52 are weights and cache; Qwen3-4B: 3.30 GB at 2048), small models included.
+_MLX_PROMPT_BYTES = 0.28 * MIB
 # torch's context, kernels and cached blocks; MLX has no separate context.
 _OVERHEAD_MIB: dict[Kind, float] = {
     "mlx": 100.0, "exllama": 550.0, "transformers": 800.0, "mlc-llm": 400.0, "ktransformers": 700.0,
@@ -114,9 +117,10 @@ def _activations(resolved: Resolved, kind: Kind, sequences: int) -> float:
         tokens = (resolved.input_tokens or resolved.context_tokens) * sequences
         return 2.0 * tokens * width + 4.0 * model.vocab_size * sequences
     tokens = min(_PREFILL_CHUNK_TOKENS, resolved.input_tokens or resolved.context_tokens)
-    # MLX frees lazily: 0.6-0.8 GiB for a chunk of 2048 on 8-14B models, twice what is live
-    factor = 4.0 if kind == "mlx" else 2.0
-    return factor * tokens * width + 4.0 * model.vocab_size * sequences
+    live = 2.0 * tokens * width
+    if kind == "mlx":
+        live = max(2 * live, tokens * _MLX_PROMPT_BYTES)
+    return live + 4.0 * model.vocab_size * sequences
 
 
 def _live_width(model: Architecture) -> float:
