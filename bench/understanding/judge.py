@@ -92,7 +92,10 @@ def _intent_agrees(gold: Mapping[str, Any], got: Request) -> bool:
         return True
     if "clarify" in accepted and (got.clarify or got.missing):
         return True
-    return bool({got.intent, *got.intents} & accepted) and got.in_scope == (gold["intent"] != "out_of_scope")
+    said = {got.intent, *got.intents}
+    if len(said - accepted) > 2:  # naming everything is no reading
+        return False
+    return bool(said & accepted) and got.in_scope == (gold["intent"] != "out_of_scope")
 
 
 def _list_agrees(name: str, wanted: list[Any], read: list[Any]) -> bool:

@@ -39,7 +39,7 @@ _ADJECTIVE = (
 )
 _COUNT_WORDS = "|".join(sorted((w for w in NUMBER_WORDS if NUMBER_WORDS[w] <= 50), key=len, reverse=True))
 _COUNT_BEFORE = re.compile(
-    rf"(?<![\d.,a-z\-$€])(?:(?P<n>\d{{1,4}})\s?(?:x|\*)\s?|(?P<bare>\d{{1,4}})\s|(?P<word>{_COUNT_WORDS})[ \-](?:x\s)?)(?:{_ADJECTIVE}){{0,3}}(?:\d{{1,3}}\s?-?gb?\s)?\(?$"
+    rf"(?<![\d.a-z\-$€])(?:(?P<n>\d{{1,4}})\s?(?:x|\*)\s?|(?<!,)(?P<bare>\d{{1,4}})\s|(?P<word>{_COUNT_WORDS})[ \-](?:x\s)?)(?:{_ADJECTIVE}){{0,3}}(?:\d{{1,3}}\s?-?gb?\s)?\(?$"
 )
 _COUNT_AFTER = re.compile(
     r"(?:\s?\*\s?(?P<star>\d{1,3})|(?:\s?\(|)x\s?(?P<tight>\d{1,2})\)?|\sx\s?(?P<loose>\d{1,2})|[\s,:(]{1,3}(?P<pieces>\d{1,3})\s?(?:stueck|stk|pcs|pieces|units|x\b)\)?)(?![\d.a-z]|\s?pcie)"
@@ -93,7 +93,7 @@ _NO_DEVICE = frozenset({("cpu",), ("mac", "studio"), ("mac", "mini"), ("am", "4"
 _MEMORY_SIZES = frozenset("8 12 16 18 20 22 24 32 36 40 48 64 80 94 96 128 141 192 256 512".split())
 _MORE_NAMES = {
     "m1u": "M1 Ultra", "m2u": "M2 Ultra", "m3u": "M3 Ultra", "m5u": "M5 Ultra", "strix halo": "Strix Halo", "dgx spark": "DGX Spark",
-    "rtx6000 ada": "RTX 6000 Ada", "rtx 6000": "RTX 6000 Ada", "6000 pro": "RTX PRO 6000", "6000 blackwell": "RTX PRO 6000", "mi300": "MI300X",
+    "rtx6000 ada": "RTX 6000 Ada", "rtxpro 6000": "RTX PRO 6000", "rtxa 6000": "RTX A6000", "rtx 6000": "RTX 6000 Ada", "6000 pro": "RTX PRO 6000", "6000 blackwell": "RTX PRO 6000", "mi300": "MI300X",
     "rtx a6000": "RTX A6000", "a6000 ada": "RTX 6000 Ada", "rtx 6000 blackwell": "RTX PRO 6000", "blackwell 6000": "RTX PRO 6000", "rtx6000 pro": "RTX PRO 6000", "orin": "Jetson Orin",
     "ai max": "Ryzen AI Max+ 395", "max 395": "Ryzen AI Max+ 395", "ai 395": "Ryzen AI Max+ 395", "gaudi": "Gaudi 3",
 }  # fmt: skip

@@ -54,7 +54,7 @@ def read_figures(text: Text, lang: str, taken: Sequence[tuple[int, int]], slash:
             retracted.add(winner.field)
         pairs.append((quantity, winner))
         lost += [(loser, winner) for loser in losers if loser.field != winner.field]
-    words = word_readings(text)
+    words = word_readings(text, training)
     readings = tuple(sorted([r for _, r in pairs] + words, key=lambda r: r.start))
     return Figures(readings, tuple(lost), tuple(pairs), frozenset(retracted), tuple(_impossible(text, pairs)), tuple(unread), tuple(bare))
 

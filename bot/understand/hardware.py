@@ -12,12 +12,12 @@ from bot.understand.text import Text, clause
 from sizing.catalogue.names import find
 
 _TOGETHER = re.compile(r"[\s,]*(?:\(?[\w.\- ]{0,12}\)?)?\s*(?:\+|&|\bund\b|\band\b|\bplus\b|\balongside\b|\bneben\b|\bzusammen mit\b|\btogether with\b|,\s?gpu\s?\d|,\s?(?=\d{1,2}x))\s*(?:noch\s|also\s)?(?:eine?[rn]?\s|an?\s|one\s)?(?:gpu\s?\d:?\s?)?$")
-_APART = re.compile(r"(?:\bvs\.?\b|\bversus\b|\bor\b|\boder\b|\bgegenueber\b|\bstatt\b|\binstead\b|\brather than\b|\bthan\b|\bals\b|\bagainst\b|\blohnt\b|->|\||\bbesser\b|\bbetter\b|\bupgrade\w*|\bthinking\b|\bbzw\b|/|\breplace\w*|\bersetz\w*|\bcompared\b|\bim vergleich\b|\bwaere\b|\bwould\b)")
+_APART = re.compile(r"(?:\bvs\.?\b|\bversus\b|\bor\b|\boder\b|\bgegenueber\b|\bstatt\b|\binstead\b|\brather than\b|\bthan\b|\bals\b|\bagainst\b|\blohnt\b|->|\||\bbesser\b|\bbetter\b|\bupgrade\w*|\bthinking\b|\bbzw\b|/|\breplace\w*|\bersetz\w*|\bcompared\b|\bim vergleich\b|\bwaere\b|\bwould\b|\balternative (?:to|zu[mr]?)\b)")
 _SLASH_COMPARE = re.compile(r"\s*/(?:cmp|compare|vergleich|vs)\b(?!.*\+)")
 _MIX = re.compile(r"\b(?:misch\w*|mix\w*|combine\w*|kombinier\w*|zusammen\b|together\b|both in|gpu ?0|unequal|ungleich\w*|pool\w*|in one (?:machine|box|server)|in einem (?:rechner|server)|merge\w*)")
 _MUST_IT_BE = re.compile(r"\b(?:or|oder)\b\s(?:do (?:i|we) need|does it (?:need|have)|must|muss|muessen|doch|rather|gleich|eher|brauch\w*|should|sollte\w*|is it|really|wirklich|need|better|besser|lieber|go for|sogar|schon|even|ist)\b")
 _SUFFICES = re.compile(r"\b(?:reich\w*|genueg\w*|langt|enough|suffic\w*|does (?:an?|one|it|my)|do \d|fits?|passt|passen|laeuft|laufen|geht|klappt|will (?:an?|one)|can (?:an?|one|i)|kann|schafft|is (?:an?|one))\b")
-_COMPARING = re.compile(r"(?:\bvs\.?\b|\bversus\b|\bvergleich|\bcompar|\bbesser\b|\bbetter\b|\blieber\b|\bwhich\b|\bwelche|\bgegenueber\b|\bdeciding\b|\bentscheid|\bchoos|\bupgrade\b|\blohnt\b|\bthinking\b|\bor just\b|\badd a\b|\btorn\b|\bschwank)")
+_COMPARING = re.compile(r"(?:\bvs\.?\b|\bversus\b|\bvergleich|\bcompar|\bbesser\b|\bbetter\b|\blieber\b|\bwhich\b|\bwelche|\bgegenueber\b|\bdeciding\b|\bentscheid|\bchoos|\bupgrade\b|\blohnt\b|\bthinking\b|\bor just\b|\badd a\b|\btorn\b|\bschwank|\balternative)")
 _REFERENCE_BEFORE = re.compile(r"\b(?:wants?|needs?|requires?|recommends?|empfiehlt|verlangt|guide|readme|the docs?|laut \w+|minimum(?: of)?|claims?|reference|referenz|benchmark\w*(?: on| auf)?|reviews? of|as much as|so viel wie|costs? (?:as much as )?|kostet|unlike|anders als|price of|preis (?:einer|von)|beats?|like (?:an?|the)|wie (?:eine?r?|bei)|than (?:an?|my|on|the|one)|als (?:eine|auf|meine|mein)|colleague\w*|kollege hat|friend\w*|someone|jemand|others?|otherwise|sonst|ansonsten|statt|instead of|rather than|not|kein\w*|no|nicht|speed as|schnell wie|vs\.? ~?[\d.,]+ ?s on|replac\w*|ersetz\w*)\s(?:\w+\s){0,2}$")
 _REFERENCE_AFTER = re.compile(r"\s?(?:\d+ ?gb? )?(?:peaked|maxed|topped|spiked|brauchte|hatte|they say|angeblich|in the (?:paper|readme|guide|blog)|laut|beats|schlaegt|minimum\b|is too expensive|ist zu teuer|zu teuer|too expensive|bleib\w*|stays? (?:in|where)|stay in|kommt nicht|are gone|verkauf\w*|sold\b|does it (?:fine|easily)|of a (?:friend|colleague))")
 _OWNED = re.compile(r"\b(?:have|has|got|habe?n?|hat|own|besitz\w*|vorhanden|already|schon|single|on (?:an?|one|my|the|our|\d)|auf (?:einer|meiner|unserer|der|\d)|with|mit|runs|bought|gekauft)\b[^.?!;]{0,18}$|\b(?:my|mein(?:e[nrms]?)?|our|unser(?:e[nrms]?)?)\b[^.?!;]{0,8}$")
@@ -122,7 +122,7 @@ def _arranged(text: Text, standing: list[DeviceMention], slash: bool) -> tuple[l
     if distinct and (all(joined) or _MIX.search(text.folded)) and not any(_APART.search(gap) for gap in gaps):
         return standing, "machine", []
     apart = [bool(_APART.search(gap)) for gap in gaps]
-    suffices = _SUFFICES.search(text.folded[: standing[0].start + 1]) and not _COMPARING.search(text.folded[: standing[0].start])
+    suffices = not any("alternative" in gap for gap in gaps) and _SUFFICES.search(text.folded[: standing[0].start + 1]) and not _COMPARING.search(text.folded[: standing[0].start])
     if any(apart) and suffices and any(_MUST_IT_BE.search(gap) or re.search(r"\b(?:or|oder)\b", gap) for gap in gaps) and not re.search(r"\bvs\.?\b|\bversus\b", text.folded):
         return standing[:1], "machine", standing[1:]
     if any(apart) or _COMPARING.search(text.folded):

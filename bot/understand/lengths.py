@@ -11,7 +11,7 @@ _CONTEXT_AFTER = r"[\s\-]{0,2}(?:tok\w* )?(?:of |max |volle[mnrs]? |full |total 
 _INPUT = r"(?<![a-z])(?:(?<!system )(?<!system-)prompts?(?:laenge|[- ]?len(?:gth)?|s)?|inputs?(?:[-_ ]?(?:len(?:gth)?|tokens?))?|isl|eingab\w*|prefill(?:ing)?(?: of)?|pp|(?:user )?quer(?:y|ies)|questions?|nutzerfrage|fragen?|in\s?[:=]|rein\s?[:=]|(?:users? )?sends?|schick\w*|pasten?|paste|stuff\w*|feed\w*|documents? of|docs? of|chunks?(?: of| mit| a)?|pdfs? of|contracts? of)"
 _INPUT_AFTER = (
     r"[\s\-]{0,2}(?:tok\w*[\s\-])?(?:lange[nrms]? |long |of )?(?:in\b(?=\s?(?:/|,|\+|&|and\b|und\b|;|\)|\.|:|-|\||$|\d+(?:[.,]\d+)?k?\s?(?:tok\w*\s)?(?:out|raus|answer|antw)|x\d))|"
-    r"inputs?\b|rein\b|hinein\b|(?<!system )prompts?\b|eingab\w*|prefill\w*|isl\b|eingang|promptlaenge|prompt\w*|pasted|questions?\b|input-?tok\w*|token-?prompts?)"
+    r"inputs?\b|rein\b|hinein\b|(?<!system )prompts?\b|eingab\w*|prefill\w*|eingang|promptlaenge|prompt\w*|pasted|questions?\b|input-?tok\w*|token-?prompts?)"
 )
 _DOCUMENT_AFTER = (
     r"[\s\-]{0,2}(?:tok\w*[\s\-])?(?:long |lange[nrms]? )?(?:vertra?e?g\w*|contracts?|documents?|dokument\w*|docs?\b|pdfs?\b|files?\b|pages?\b|transcripts?|transkript\w*|articles?|emails?|papers?|reports?|bericht\w*|"
@@ -19,16 +19,20 @@ _DOCUMENT_AFTER = (
 )
 _EACH_BEFORE = r"(?:\bje(?:weils|de[rs]?)?|\beach|\ba\b|\bof|\bper (?:chunk|doc\w*|page|request|prompt|sample|item|message|entry)|\bpro (?:chunk|dokument|seite|anfrage|absatz|beispiel|nachricht|datensatz|mail|vertrag)|\bavg\.?|\baverag\w*|\bdurchschnittlich|\bim schnitt|\bmean|\bmedian|\bmittel)(?:\s(?:is|ist|of|von|mit|with|entry|sample|one|length|laenge))?(?:\s?(?:~|ca\.?|about|maybe|around|etwa|rund|ungefaehr|approx\.?|so|mit|of|is|are|=|:))*\s?"
 _EACH_AFTER = r"[\s,]{0,2}(?:each\b|apiece|per (?:chunk|doc\w*|page|request|prompt|sample|image|message|question|call|turn)|pro (?:chunk|dokument|seite|anfrage|absatz|beispiel|nachricht|datensatz|frage|mail|ticket|call)|je (?:dokument|chunk|anfrage|seite|absatz|mail)|lang\b|long\b)"
-_OUTPUT = r"(?<![a-z])(?:out(?:puts?)?(?:[-_ ]?(?:len(?:gth)?|tokens?))?|osl|answers?|antwort\w*|ausgab\w*|completions?|generat\w*|generier\w*|erzeug\w*|respon[sd]\w*|repl(?:y|ies)|summar\w*(?: to| into)?|zusammenfass\w*|max[-_ ]?(?:new[-_ ]?)?tokens|reasoning|tg|writes?|raus\s?[:=]?|zusammenfassung\w*|produces?|decode)"
-_OUTPUT_AFTER = r"[\s\-]{0,2}(?:tok\w*[\s\-])?(?:lange[nrms]? |long |new |of |new-)?(?:out\b(?! of)|outputs?\b|raus\b|osl\b|heraus\b|answers?\b|antwort\w*|completions?\b|responses?\b|generated|generiert\w*|generier\w*|ausgab\w*|tokens? (?:out|generated)|repl(?:y|ies)\b|summar(?:y|ies)\b|zusammenfassung\w*|reasoning|new tokens|generation)"
+_OUTPUT = r"(?<![a-z])(?:out(?:puts?)?(?:[-_ ]?(?:len(?:gth)?|tokens?))?|osl|answers?|antwort\w*|ausgab\w*|completions?|gen\b|generat\w*|generier\w*|erzeug\w*|respon[sd]\w*|repl(?:y|ies)|summar\w*(?: to| into)?|zusammenfass\w*|max[-_ ]?(?:new[-_ ]?)?tokens|reasoning|tg|writes?|raus\s?[:=]?|zusammenfassung\w*|produces?|decode)"
+_OUTPUT_AFTER = r"[\s\-]{0,2}(?:tok\w*[\s\-])?(?:lange[nrms]? |long |new |of |new-)?(?:out\b(?! of)|outputs?\b|raus\b|heraus\b|answers?\b|antwort\w*|completions?\b|responses?\b|generated|generiert\w*|generier\w*|ausgab\w*|tokens? (?:out|generated)|repl(?:y|ies)\b|summar(?:y|ies)\b|zusammenfassung\w*|reasoning|new tokens|generation)"
 _SYSTEM = r"system[- ]?prompts?"
 _OBSERVED_OK = r"\s?(?:tok\w*\s)?(?:ctx |context |kontext )?(?:ok\b|works?\b|fine\b|geht\b|laeuft\b|is fine|ist ok|passt noch|klappt\b|fits\b|went fine)"
 _TOKENS = "tokens -"
+_LABELLED = "tokens - requests"
 
 LENGTH_RULES: tuple[Rule, ...] = (
     rule("glued context", "context_tokens", 6.5, _TOKENS, glued="ctx seq kontext context len n seqlen num max"),
     rule("glued input", "input_tokens", 6.5, _TOKENS, glued="in isl"),
     rule("glued output", "output_tokens", 6.5, _TOKENS, glued="out osl"),
+    rule("label context", "context_tokens", 6.6, _LABELLED, left=r"(?<![a-z])(?:ctx|context|kontext|seq(?:[-_ ]?len)?|num_ctx|n_ctx|max[-_]model[-_]len|cutoff(?:[-_]len)?|ctx[-_]size)\s?[:=]?\s?", least=128),
+    rule("label input", "input_tokens", 6.6, _LABELLED, left=r"(?<![a-z])(?:isl|input[-_ ]?len(?:gth)?|prompt[-_ ]?len(?:gth)?|input)\s?[:=]?\s?", least=16),
+    rule("label output", "output_tokens", 6.6, _LABELLED, left=r"(?<![a-z])(?:osl|output[-_ ]?len(?:gth)?|max[-_]new[-_]tokens|max[-_]tokens|output|gen)\s?[:=]?\s?", least=2),
     rule("context before", "context_tokens", 5.0, _TOKENS, left=_CONTEXT + FILL, least=128),
     rule("context after", "context_tokens", 5.6, _TOKENS, right=_CONTEXT_AFTER, least=128),
     rule("input before", "input_tokens", 5.1, _TOKENS, left=_INPUT + FILL, least=8),

@@ -7,7 +7,7 @@ from bot.understand.text import Text
 from bot.understand.readings import Reading
 
 _AT_ONCE = (
-    r"(?:at once|at the same (?:time|moment)|at a time|at one time|gleichzeitig\w*|parallel\w*|simultan\w*|concurrent\w*|zeitgleich|in parallel|auf einmal|in flight|zur selben zeit|"
+    r"(?:at once|(?:at|in|within) the same (?:time|moment|second|minute|instant)|at a time|at one time|in der ?selben (?:sekunde|minute)|zum selben zeitpunkt|gleichzeitig\w*|parallel\w*|simultan\w*|concurrent\w*|zeitgleich|in parallel|auf einmal|in flight|zur selben zeit|"
     r"zur gleichen zeit|hitting|simultaneous\w*|to be served together|side by side|nebeneinander|together)"
 )
 _AFTER = r"[\s()\-]{0,3}(?:(?!und\b|and\b|or\b|oder\b|with\b|mit\b|bei\b|for\b|fuer\b|auf\b|on\b)[a-z']+\s){0,4}?" + _AT_ONCE
@@ -25,6 +25,7 @@ LOAD_RULES: tuple[Rule, ...] = (
     rule("at once later", "concurrency", 4.4, "people", right=r"(?:(?!\b(?:nutzer|users?|leute|people|requests?|anfragen|chats?|viertel|drittel|haelfte|half|third|quarter|fifth|tenth|zehntel|fuenftel)\b)[^.!?;:%]){0,70}?\b(?:at once|at the same (?:time|moment)|gleichzeitig\w*|simultaneously|zugleich)\b(?! (?:einen|ein|eine|a|an|the|das|die)\b)"),
     rule("share of", "users", 6.6, "people", left=r"(?:%|prozent|percent|zehnte[rln]?|zehntel|viertel|drittel|haelfte|fuenftel|half|third|quarter|fifth|tenth)\s(?:of |der |von |unserer |unsere |meiner |davon |our |the |unseren |den |etwa |about |ca\.? |all )*"),
     rule("setting", "concurrency", 5.8, "- people requests", left=_SETTING + FILL),
+    rule("setting after a figure", "concurrency", 3.0, "-", left=r"(?<![a-z])(?:conc|concurrency|parallel|batch)\s?[:=]?\s?", scaled=False),
     rule("glued setting", "concurrency", 6.0, "- requests", glued="conc c np par"),
     rule("batch", "batch_size", 5.6, "- documents requests samples images", left=_BATCH + FILL),
     rule("glued batch", "batch_size", 6.0, "-", glued="bs batch bsz"),
@@ -80,9 +81,9 @@ SHARE_RULES: tuple[Rule, ...] = (
 )  # fmt: skip
 
 
-def word_readings(text: Text) -> list[Reading]:
+def word_readings(text: Text, training: bool) -> list[Reading]:
     """Load said without a figure: "only me", "a quarter of them at once", "all at once"."""
-    out = [Reading("concurrency", 1.0, m.start(), m.end(), 4.2, "single") for m in list(_SINGLE.finditer(text.folded))[:1]]
+    out = [Reading("concurrency", 1.0, m.start(), m.end(), 4.2, "single") for m in list(_SINGLE.finditer(text.folded))[:1] if not (training and m.group().startswith("batch"))]
     out += [Reading("active_share", _FRACTIONS[m.group("word")], m.start("word"), m.end(), 5.0, "fraction") for m in list(_FRACTION.finditer(text.folded))[:1]]
     out += [Reading("active_share", 1.0, m.start(), m.end(), 5.2, "all at once") for m in list(_WHOLE_SHARE.finditer(text.folded))[:1]]
     return out

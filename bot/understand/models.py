@@ -322,6 +322,22 @@ def _sibling(text: Text, mentions: Sequence[ModelMention], size: SizeMention) ->
     return ModelMention(ids[0], ids[0], size.start, size.end, size.params_b, head.family, why_not=size.why_not)
 
 
+def renamed(name: str, folded: str) -> str | None:
+    """"and 3.3?", "with turbo instead": the model that the one of the thread becomes with a new version or variant."""
+    base = list(model_key([p for p in parts(name.split("/")[-1].lower()) if p.kind != "number" or "." in p.text or len(p.text) < 4]))
+    lexicon = model_lexicon()
+    for piece in parts(folded):
+        if piece.kind == "word" and (len(piece.text) < 3 or piece.text not in lexicon.words or piece.text in VARIANTS or piece.text in base):
+            continue
+        if piece.kind == "number" and ("." not in piece.text or folded[piece.end : piece.end + 1].isalpha()):
+            continue
+        kept = [word for word in base if not (piece.kind == "number" and word.replace(".", "").isdigit())]
+        ids = lexicon.ids.get(tuple(sorted([*kept, piece.text]))) if piece.kind in ("word", "number") else None
+        if ids and ids[0] != name:
+            return ids[0]
+    return None
+
+
 def sibling_of(name: str, size_b: float) -> str | None:
     """The model of the same family and version with another size, if the catalogue has one."""
     pieces = [p for p in parts(name.split("/")[-1].lower()) if p.kind in ("word", "number")]

@@ -15,7 +15,7 @@ from bot.understand.hardware import Machines, machines
 from bot.understand.intents import cues, slash_word
 from bot.understand.judge import intents_of, open_points
 from bot.understand.language import Lang, language
-from bot.understand.models import ModelMention, SizeMention, read_models
+from bot.understand.models import ModelMention, SizeMention, read_models, renamed
 from bot.understand.numbers import Quantity
 from bot.understand.remarks import read_remarks
 from bot.understand.request import Assumption, Budget, Clarify, Overruled, Request, Wishes
@@ -67,6 +67,10 @@ _CORRECTABLE = ("users", "concurrency", "context_tokens", "input_tokens", "outpu
 
 def _corrected(found: Found, alone: Request, thread: Sequence[Request]) -> Request:
     """"Nein, eher 350", "use 8 % instead": a bare figure in a thread replaces the one of its kind said last."""
+    if len(thread[-1].models if thread else ()) == 1 and not {"models", "params_b", "hardware"} & set(alone.said) and len(found.text.folded) <= 60 and found.follow_up.kind != "why":
+        name = renamed(thread[-1].models[0], found.text.folded)
+        if name:
+            return alone.model_copy(update={"models": (name,), "said": (*alone.said, "models"), "evidence": {**alone.evidence, "models": alone.text.strip()}})
     bare = found.figures.bare
     if not thread or len(bare) != 1 or any(name in alone.said for name in _CORRECTABLE) or len(found.text.folded) > 60 or found.follow_up.kind == "why":
         return alone
