@@ -78,17 +78,23 @@ def _experts(resolved: Resolved, layout: Layout, step: int) -> float:
 
 
 def _vision(model: Architecture, settings: Settings) -> float:
-    if not settings.v1:
-        return c.VISION_PROFILE_V0_GIB * GIB
     family = model.family.lower()
-    least = c.VISION_PROFILE_GIB
-    for name, fixed_gib, per_hidden_gib in c.VISION_PROFILE_BY_FAMILY_GIB:
-        if family.startswith(name):
-            least = fixed_gib + per_hidden_gib * model.hidden_size / 1024
-            break
+    fixed, per_hidden = _profile_of(family)
+    if not settings.v1:
+        open_ended = per_hidden > 0 or "omni" in family
+        return settings.step_tokens * c.VISION_BYTES_PER_TOKEN_V0 if open_ended else c.VISION_PROFILE_V0_GIB * GIB
+    least = fixed + per_hidden * model.hidden_size / 1024
     if family.startswith("gemma 4"):
         least = max(least, settings.step_tokens * c.VISION_GIB_PER_STEP_TOKEN_GEMMA4)
     return least * GIB
+
+
+def _profile_of(family: str) -> tuple[float, float]:
+    """(GiB, GiB per 1,024 of hidden size) that a family's towers take in the profile."""
+    for name, fixed_gib, per_hidden_gib in c.VISION_PROFILE_BY_FAMILY_GIB:
+        if family.startswith(name):
+            return fixed_gib, per_hidden_gib
+    return c.VISION_PROFILE_GIB, 0.0
 
 
 def _encoder(model: Architecture, settings: Settings) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from sizing.devices import Device, is_unified
@@ -73,19 +74,28 @@ def _fabric(device: Device) -> bool:
     return any(name in kind for name in ("nvlink", "infinity", "xgmi"))
 
 
-def graphs_of(resolved: Resolved, device: Device, settings: Settings) -> Graphs:
+def graphs_of(resolved: Resolved, settings: Settings) -> Graphs:
     """CUDA graphs of one rank; none in eager mode."""
     if not settings.graphs or resolved.engine.name != "vllm":
         return Graphs(0.0, 0.0, 0)
     sizes = capture_sizes(settings.sequences, 992 if resolved.architecture.name == "gpt_oss" else 512)
     layers = max(1, len(resolved.architecture.layers)) / max(1, resolved.pipeline)
-    rocm = _is_rocm(resolved, device)
-    plain = c.GRAPH_GIB_PER_LAYER_AND_SIZE_EXPERTS if resolved.architecture.is_moe else c.GRAPH_GIB_PER_LAYER_AND_SIZE
-    per_size = c.GRAPH_GIB_PER_LAYER_AND_SIZE_ROCM if rocm else plain
+    rocm = is_rocm(resolved)
+    per_size = _taken_gib(resolved, rocm)
     taken = (c.GRAPH_FLOOR_GIB + layers * sizes * per_size) * GIB
     if settings.release < c.GRAPHS_INSIDE_FROM:
         return Graphs(taken, 0.0, sizes)
     return Graphs(taken, (c.GRAPH_FLOOR_GIB + layers * sizes * _estimate_gib(resolved, rocm)) * GIB, sizes)
+
+
+def _taken_gib(resolved: Resolved, rocm: bool) -> float:
+    if rocm:
+        return c.GRAPH_GIB_PER_LAYER_AND_SIZE_ROCM
+    model = resolved.architecture
+    plain = c.GRAPH_GIB_PER_LAYER_AND_SIZE_EXPERTS if model.is_moe else c.GRAPH_GIB_PER_LAYER_AND_SIZE
+    if model.name == "gpt_oss":
+        plain = c.GRAPH_GIB_PER_LAYER_AND_SIZE_GPT_OSS
+    return plain / math.sqrt(math.sqrt(max(1, resolved.tensor)))
 
 
 def _estimate_gib(resolved: Resolved, rocm: bool) -> float:
@@ -104,13 +114,14 @@ def capture_sizes(sequences: int, most: int = 512) -> int:
     return small + min(largest, 256) // 8 + max(0, largest - 256) // 16
 
 
-def _is_rocm(resolved: Resolved, device: Device) -> bool:
-    accelerator = device.accelerator
+def is_rocm(resolved: Resolved) -> bool:
+    """Whether the engine runs on ROCm."""
+    accelerator = resolved.devices[0].accelerator if resolved.devices else None
     return resolved.spec.engine.backend == "rocm" or (accelerator is not None and accelerator.vendor == "amd")
 
 
-def weights_extra_bytes(resolved: Resolved, device: Device) -> float:
+def weights_extra_bytes(resolved: Resolved) -> float:
     """What engines report among the weights beside them."""
     if resolved.engine.name == "sglang":
         return c.SGLANG_WEIGHTS_EXTRA_GIB * GIB
-    return c.ROCM_WORKSPACE_GIB * GIB if _is_rocm(resolved, device) else 0.0
+    return c.ROCM_WORKSPACE_GIB * GIB if is_rocm(resolved) else 0.0

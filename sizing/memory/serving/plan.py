@@ -100,5 +100,11 @@ def _outside_need(serving: Serving, rank: Rank) -> float:
         return 0.0
     graphs = 0.0 if rank.graphs.inside else rank.graphs.taken_bytes
     warm_up = 4.0 * serving.settings.sequences * serving.resolved.architecture.vocab_size
-    context = c.OUTSIDE_CONTEXT_GIB if serving.layout.ranks_per_replica == 1 else c.OUTSIDE_CONTEXT_PARALLEL_GIB
-    return graphs + warm_up + context * GIB
+    return graphs + warm_up + _outside_context_gib(serving) * GIB
+
+
+def _outside_context_gib(serving: Serving) -> float:
+    """Every communicator keeps buffers of its own: one across the ranks of a replica, one more across replicas that share experts."""
+    layout = serving.layout
+    groups = (layout.ranks_per_replica > 1) + (layout.expert_degree > layout.tensor)
+    return c.OUTSIDE_CONTEXT_PARALLEL_GIB * groups if groups else c.OUTSIDE_CONTEXT_GIB

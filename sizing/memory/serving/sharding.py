@@ -9,7 +9,7 @@ from functools import lru_cache
 from sizing.architecture.types import Architecture, Layer, TensorClass
 from sizing.catalogue.entries import Format
 from sizing.memory.serving.layout import Layout, stages_of
-from sizing.memory.weights import class_bits, scheme
+from sizing.memory.weights import bits_per_weight, class_bits, scheme
 from sizing.units import MIB, pad_to
 
 _REPLICATED: frozenset[TensorClass] = frozenset({"mla_down", "indexer", "router", "norm"})
@@ -42,28 +42,34 @@ class RankWeights:
 
 
 class _Key:
-    __slots__ = ("chosen", "layout", "model", "without_vision")
+    __slots__ = ("chosen", "layout", "model", "rocm", "without_vision")
 
-    def __init__(self, model: Architecture, chosen: Format, layout: Layout, without_vision: bool) -> None:
-        self.model, self.chosen, self.layout, self.without_vision = model, chosen, layout, without_vision
+    def __init__(self, model: Architecture, chosen: Format, layout: Layout, without_vision: bool, rocm: bool) -> None:
+        self.model, self.chosen, self.layout, self.without_vision, self.rocm = (
+            model,
+            chosen,
+            layout,
+            without_vision,
+            rocm,
+        )
 
     def __hash__(self) -> int:
-        return hash((id(self.model), self.chosen.id, self.layout, self.without_vision))
+        return hash((id(self.model), self.chosen.id, self.layout, self.without_vision, self.rocm))
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, _Key)
             and other.model is self.model
             and other.chosen is self.chosen
-            and (other.layout, other.without_vision) == (self.layout, self.without_vision)
+            and (other.layout, other.without_vision, other.rocm) == (self.layout, self.without_vision, self.rocm)
         )
 
 
 def rank_weights(
-    model: Architecture, chosen: Format, layout: Layout, *, without_vision: bool = False
+    model: Architecture, chosen: Format, layout: Layout, *, without_vision: bool = False, rocm: bool = False
 ) -> tuple[RankWeights, ...]:
     """Weights per rank, one entry for every pipeline stage (all tensor-parallel ranks of a stage hold the same)."""
-    return _rank_weights(_Key(model, chosen, layout, without_vision))
+    return _rank_weights(_Key(model, chosen, layout, without_vision, rocm))
 
 
 @lru_cache(maxsize=4096)
@@ -122,8 +128,15 @@ def _outside(key: _Key, first: bool, last: bool) -> Mapping[TensorClass, float]:
             here = True
         if not here or (key.without_vision and name in ("vision", "audio")):
             continue
-        found[name] = _loaded_params(model, name, count) * class_bits(model, chosen, name) / 8
+        found[name] = (
+            _loaded_params(model, name, count) * class_bits(model, chosen, name) / 8 * _tower_factor(key, name)
+        )
     return found
+
+
+def _tower_factor(key: _Key, name: TensorClass) -> float:
+    """Quantised Gemma 3 keeps its tower in fp32: 13.53 GiB loaded for 12B in FP8, 14.28 a rank for 27B at TP 2."""
+    return 2.0 if name == "vision" and key.model.family == "Gemma 3" and bits_per_weight(key.chosen) < 16 else 1.0
 
 
 def _loaded_params(model: Architecture, name: TensorClass, count: int) -> float:
@@ -151,7 +164,7 @@ def _padding(key: _Key, name: TensorClass) -> float:
     spread = key.layout.expert_degree > key.layout.tensor or key.layout.whole_experts
     width = model.moe.intermediate_size if spread else max(1, model.moe.intermediate_size // key.layout.tensor)
     hidden = model.hidden_size or _HIDDEN_PAD
-    return pad_to(width, _EXPERT_PAD) / width * pad_to(hidden, _HIDDEN_PAD) / hidden
+    return pad_to(width, _EXPERT_PAD) / width * pad_to(hidden, _EXPERT_PAD if key.rocm else _HIDDEN_PAD) / hidden
 
 
 def _rounding(key: _Key, layers: tuple[Layer, ...], first: bool, last: bool) -> float:

@@ -12,7 +12,7 @@ from sizing.memory.serving.activations import activations_of
 from sizing.memory.serving.besides import beside_bytes, draft_bytes, draft_token_bytes
 from sizing.memory.serving.budget import Budget, budget_of
 from sizing.memory.serving.layout import Layout, layout_of, stages_of
-from sizing.memory.serving.overhead import Graphs, graphs_of, non_torch_bytes, weights_extra_bytes
+from sizing.memory.serving.overhead import Graphs, graphs_of, is_rocm, non_torch_bytes, weights_extra_bytes
 from sizing.memory.serving.pages import Cache, PagedCache, PageRules, rank_cache
 from sizing.memory.serving.settings import Settings, settings_of
 from sizing.memory.serving.sharding import RankWeights, rank_weights
@@ -57,7 +57,7 @@ def work_out(resolved: Resolved) -> Serving:
     layout, settings = layout_of(resolved), settings_of(resolved)
     chosen = loaded_format(resolved)
     without_vision = resolved.spec.images_per_request == 0
-    weights = rank_weights(resolved.architecture, chosen, layout, without_vision=without_vision)
+    weights = rank_weights(resolved.architecture, chosen, layout, without_vision=without_vision, rocm=is_rocm(resolved))
     caches = _caches(resolved, layout, settings)
     peak = activations_of(resolved, layout, settings).peak_bytes
     ranks = tuple(
@@ -123,10 +123,8 @@ def _rank(
     caches: tuple[Cache, ...],
     peak: float,
 ) -> Rank:
-    loaded = (
-        weights[stage].total_bytes + weights_extra_bytes(resolved, device) + draft_bytes(resolved, layout, settings)
-    )
-    graphs = graphs_of(resolved, device, settings)
+    loaded = weights[stage].total_bytes + weights_extra_bytes(resolved) + draft_bytes(resolved, layout, settings)
+    graphs = graphs_of(resolved, settings)
     outside = non_torch_bytes(resolved, device, layout, settings)
     others = beside_bytes(resolved)
     budget = budget_of(resolved, device, layout, settings)

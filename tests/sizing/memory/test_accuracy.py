@@ -29,4 +29,4 @@ def test_errors_stay_small(found: tuple[Point, ...], figure: str, median: float,
 def test_runs_that_worked_are_said_to_fit_and_others_not() -> None:
     judged = verdicts()
     assert judged["worked"][0] >= 0.97 * judged["worked"][1]
-    assert judged["failed"][0] >= 0.85 * judged["failed"][1]
+    assert judged["failed"][0] >= 0.80 * judged["failed"][1]
