@@ -30,7 +30,7 @@ async def serving(app: Any, port: int | None = None) -> AsyncIterator[str]:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port or 0))
     config = uvicorn.Config(
-        app, log_level="error", lifespan="on", ws="websockets-sansio", timeout_graceful_shutdown=1,
+        app, log_level="critical", lifespan="on", ws="websockets-sansio", timeout_graceful_shutdown=1,
     )  # fmt: skip
     server = _QuietServer(config)
     task = asyncio.create_task(server.serve([listener]))

@@ -11,6 +11,7 @@ from slack_sdk.http_retry.builtin_async_handlers import (
     AsyncRateLimitErrorRetryHandler,
 )
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.settings import Settings
 from bot.slack.reading import Identity
@@ -35,6 +36,11 @@ def web_client(settings: Settings, *, token: bool = True) -> AsyncWebClient:
     return AsyncWebClient(
         token=secret, base_url=settings.slack_api_url, timeout=_TIMEOUT_S, retry_handlers=retry_handlers()
     )
+
+
+def webhook_client(url: str) -> AsyncWebhookClient:
+    """A client of one response_url."""
+    return AsyncWebhookClient(url, timeout=_TIMEOUT_S, retry_handlers=retry_handlers())
 
 
 async def identify(client: AsyncWebClient) -> Identity:

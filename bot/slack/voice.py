@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from slack_sdk.web.async_client import AsyncWebClient
-from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.answer import Answer, Lang
 from bot.inbox import NewTurn, Turn
@@ -17,6 +16,7 @@ from bot.reply.blocks import Attachment, Message, Reply, as_text, attachment, re
 from bot.reply.export import export as exported
 from bot.reply.labels import label
 from bot.reply.mrkdwn import cut, escape
+from bot.slack.clients import webhook_client
 from bot.slack.errors import BlocksRefused, translated
 from bot.slack.reading import Identity, mentions
 from bot.store import Store
@@ -242,9 +242,7 @@ class SlackVoice:
             content = {**content, "replace_original": False}
         try:
             async with translated():
-                found = await AsyncWebhookClient(str(url), timeout=10).send_dict(
-                    {"response_type": "ephemeral", **content}
-                )
+                found = await webhook_client(str(url)).send_dict({"response_type": "ephemeral", **content})
         except TryLater as error:
             log.warning("response_url", turn=turn.key, reason=str(error))
             return None
@@ -294,13 +292,14 @@ class SlackVoice:
         """A short text for the asker alone; its failure is only logged, there is nobody left to tell."""
         message = Message(label(await self.language(turn), key, **params))
         try:
-            await self._say(turn, message)
+            await self._say(turn, message, replace=turn.kind == "command" and key != "maybe_lost")
         except (TryLater, Refused, BlocksRefused) as error:
             log.error("asker not told", turn=turn.key, text_key=key, reason=str(error))
 
-    async def _say(self, turn: Spoken, message: Message) -> None:
+    async def _say(self, turn: Spoken, message: Message, *, replace: bool) -> None:
+        """`replace` puts it in the place of the progress note; what may be an answer is never replaced."""
         if turn.body.get("response_url"):
-            status = await self._respond(turn, {"text": message.text, "replace_original": turn.kind == "command"})
+            status = await self._respond(turn, {"text": message.text, "replace_original": replace})
             if status is not None and status < _BAD_REQUEST:
                 return
         if turn.body.get("direct"):
