@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from sizing.architecture.lookup import architecture
-from sizing.engine import estimate
-from sizing.estimate import DeviceMemory, Estimate
 from sizing.measured import Case, cases
+from sizing.memory.inference import plan_inference
+from sizing.memory.plan import DevicePlan, MemoryPlan
+from sizing.resolve import resolve
 from sizing.spec import parse_spec
+from sizing.units import gib
+from sizing.verdict import verdict
 
 FIGURES = ("weights", "KV for a length", "KV capacity", "concurrency", "activations + overhead")
 _CAP = 10.0
@@ -55,31 +58,29 @@ def points(known_only: bool = True) -> tuple[Point, ...]:
     return tuple(point for case in cases() if case.known or not known_only for point in _points(case, answer(case)))
 
 
-def answer(case: Case) -> Estimate:
-    """The engine's answer to a case."""
-    return estimate(parse_spec({**case.spec, "id": case.id}), derivation=False)
+def answer(case: Case) -> MemoryPlan:
+    """The memory plan of a case."""
+    return plan_inference(resolve(parse_spec(case.spec)))
 
 
-def _points(case: Case, found: Estimate) -> Iterable[Point]:
-    if found.memory is None:
-        return
-    measured, memory = case.measured, found.memory
+def _points(case: Case, plan: MemoryPlan) -> Iterable[Point]:
+    measured, devices = case.measured, plan.devices
     need = measured.get("kv_gib_for_len") or {}
     rest = [measured.get("non_torch_gib"), measured.get("activation_peak_gib")]
     pairs: tuple[tuple[str, float | None, float | None], ...] = (
-        ("weights", _most(memory.per_device, "weights_gib"), measured.get("weights_gib_per_gpu")),
-        ("KV for a length", _most(memory.per_device, "kv_cache_gib"), need.get("gib")),
-        ("KV capacity", memory.kv_capacity_tokens, measured.get("kv_cache_tokens")),
-        ("concurrency", memory.max_concurrency_at_context, measured.get("max_concurrency_x")),
-        ("activations + overhead", _most(memory.per_device, "activations_gib", "overhead_gib"), _sum(rest)),
+        ("weights", _most(devices, "weights_bytes"), measured.get("weights_gib_per_gpu")),
+        ("KV for a length", _most(devices, "kv_bytes"), need.get("gib")),
+        ("KV capacity", plan.kv_capacity_tokens, measured.get("kv_cache_tokens")),
+        ("concurrency", plan.max_concurrency_at_context, measured.get("max_concurrency_x")),
+        ("activations + overhead", _most(devices, "activations_bytes", "overhead_bytes"), _sum(rest)),
     )
     for figure, predicted, true in pairs:
         if predicted is not None and true is not None and true > 0:
             yield Point(case, figure, predicted, true)
 
 
-def _most(devices: Sequence[DeviceMemory], *names: str) -> float | None:
-    return max((sum(getattr(device, name) or 0.0 for name in names) for device in devices), default=None)
+def _most(devices: Sequence[DevicePlan], *names: str) -> float | None:
+    return max((gib(sum(getattr(device, name) for name in names)) for device in devices), default=None)
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
@@ -121,7 +122,7 @@ def verdicts(known_only: bool = False) -> Mapping[str, tuple[int, int]]:
         outcome = case.measured.get("outcome")
         if outcome is None or (known_only and not case.known):
             continue
-        said = answer(case).verdict
+        said = verdict(answer(case), 0.0)
         if outcome == "ok":
             right["worked"].append(said in ("fits", "tight"))
         else:
