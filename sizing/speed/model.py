@@ -1,34 +1,39 @@
-"""First roofline of prefill and decode for a resolved spec."""
+"""The speed of a deployment: what `sizing.engine` asks for."""
 
 from __future__ import annotations
 
 from sizing.estimate import Range, Speed
 from sizing.memory.plan import MemoryPlan
-from sizing.memory.weights import weights_bytes
 from sizing.resolve import Resolved
+from sizing.speed.drivers import Drivers, drivers
+from sizing.speed.factors import coefficients, table
+from sizing.speed.ranges import spread
+from sizing.speed.serving import Rates, rates
 
 
 def predict(resolved: Resolved, plan: MemoryPlan) -> Speed | None:
-    """Rates of the deployment; None where bandwidth or compute of the device is unknown."""
-    device = resolved.devices[0].accelerator if resolved.devices else None
-    if device is None or not device.bandwidth_gb_s:
+    """Rates of the deployment with 80 % ranges; None where no device is named."""
+    if not resolved.devices:
         return None
-    model = resolved.architecture
-    active = model.params_active / model.params_total
-    read = weights_bytes(model, resolved.weights) * active
-    users = max(1, resolved.concurrency // resolved.data)
-    kv = (plan.kv_bytes_per_token or 0.0) * resolved.context_tokens / 2
-    bandwidth = device.bandwidth_gb_s * 1e9 * 0.7 * (1 if resolved.engine.kind == "local" else resolved.tensor)
-    step_s = (read + users * kv) / bandwidth + model.params_active * 0 + len(model.layers) * 60e-6
-    per_user = 1 / step_s
-    total = per_user * resolved.concurrency
+    known = drivers(resolved, plan)
+    return as_speed(known, rates(known, coefficients(known.axes, table())))
+
+
+def as_speed(known: Drivers, said: Rates) -> Speed:
+    """Expected figures with their ranges."""
     return Speed(
-        decode_tok_s_per_user=_range(per_user, 1.5),
-        output_tok_s_total=_range(total, 1.6),
-        tpot_ms=_range(1000 * step_s, 1.5),
-        bound_by="bandwidth",
+        decode_tok_s_per_user=_range(known, said, "decode_tok_s_per_user", said.decode_tok_s_per_user),
+        output_tok_s_total=_range(known, said, "output_tok_s_total", said.output_tok_s_total),
+        prefill_tok_s=_range(known, said, "prefill_tok_s", said.prefill_tok_s),
+        ttft_ms=_range(known, said, "ttft_ms", said.ttft_ms),
+        tpot_ms=_range(known, said, "tpot_ms", said.tpot_ms),
+        requests_s=_range(known, said, "output_tok_s_total", said.requests_s),
+        bound_by=said.step.bound_by if said.step else "compute",
     )
 
 
-def _range(expected: float, spread: float) -> Range:
-    return Range(low=expected / spread, expected=expected, high=expected * spread)
+def _range(known: Drivers, said: Rates, figure: str, expected: float | None) -> Range | None:
+    if expected is None:
+        return None
+    low, high = spread(known, said, figure)
+    return Range(low=expected * low, expected=expected, high=expected * high)

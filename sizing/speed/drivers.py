@@ -1,0 +1,184 @@
+"""Everything a speed depends on, gathered once per deployment, and the keys under which calibration knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sizing.engines import Engine
+from sizing.memory.plan import MemoryPlan
+from sizing.resolve import Resolved
+from sizing.speed.machine import Machine, machine
+from sizing.speed.reads import Cache, Weights, cache, weights_read
+from sizing.speed.workload import Work, work
+from sizing.units import GB, GIB
+
+_FAMILIES = {
+    "llama.cpp": "llama.cpp", "ollama": "llama.cpp", "lm-studio": "llama.cpp", "ik_llama.cpp": "ik_llama.cpp", "mlx": "mlx",
+    "exllamav2": "exllama", "exllamav3": "exllama", "mlc-llm": "mlc-llm", "vllm": "vllm", "sglang": "sglang",
+    "tensorrt-llm": "tensorrt-llm", "tgi": "other-server", "lmdeploy": "sglang", "transformers": "transformers",
+    "ktransformers": "ik_llama.cpp", "transformers-neuronx": "neuronx", "neuron-pytorch": "encoder", "infinity": "encoder",
+    "text-embeddings-inference": "encoder", "tensorrt": "encoder", "optimum-habana/synapseai": "habana",
+    "deepspeed(optimum-habana)": "habana", "deepspeed": "other-server", "tinygrad": "transformers", "ds4": "llama.cpp",
+}  # fmt: skip
+_WRITTEN = {"ipex-llm": "ipex-llm", "trt-edge-llm": "trt-edge"}
+_SERVERS = frozenset({"vllm", "sglang", "tensorrt-llm", "other-server"})
+# Sequences that run at once where nobody says: vLLM's default of its server, TensorRT-LLM's max_batch_size.
+_DEFAULT_SEQUENCES = {"vllm": 256, "sglang": 1024, "tensorrt-llm": 2048, "other-server": 256}
+_USABLE = 0.9
+
+
+@dataclass(frozen=True)
+class Drivers:
+    """The causes of a speed. Batches are per replica; `experts_over` devices share the routed experts."""
+
+    resolved: Resolved
+    machine: Machine
+    weights: Weights
+    cache: Cache
+    work: Work
+    family: str
+    server: bool
+    tensor: int
+    pipeline: int
+    layer_split: bool
+    replicas: int
+    attention_ranks: int
+    experts_over: int
+    capacity: float
+    sequences_cap: int
+    host_share: float
+    axes: Mapping[str, str]
+
+
+def family(engine: Engine) -> str:
+    """The engine family whose kernels and scheduler are calibrated together."""
+    written = engine.written.strip().lower()
+    if written in _WRITTEN:
+        return _WRITTEN[written]
+    return _FAMILIES.get(engine.name, _FAMILIES.get(written, "other-server" if engine.kind == "server" else "transformers"))
+
+
+def era(engine: Engine) -> str:
+    """The year of the software, as far as version or date tell; "now" where neither does."""
+    if engine.as_of:
+        return min(max(engine.as_of[:4], "2023"), "2026")
+    if engine.name == "vllm" and engine.version:
+        return "2024" if engine.version < (0, 7) else "2025" if engine.version < (0, 14) else "2026"
+    return "now"
+
+
+def drivers(resolved: Resolved, plan: MemoryPlan) -> Drivers:
+    """The drivers of a deployment."""
+    fam = family(resolved.engine)
+    server = fam in _SERVERS
+    tensor, pipeline = max(1, resolved.tensor), max(1, resolved.pipeline)
+    layer_split = pipeline > 1 and not server
+    hardware = machine(resolved.devices, resolved.spec.host, tensor=tensor * resolved.data, layer_split=layer_split)
+    if tensor > 1 or resolved.data == 1:
+        hardware = machine(resolved.devices, resolved.spec.host, tensor=tensor, layer_split=layer_split)
+    weights, kv, load = weights_read(resolved), cache(resolved), work(resolved)
+    ranks = _attention_ranks(resolved, weights, hardware, fam)
+    return Drivers(
+        resolved=resolved,
+        machine=hardware,
+        weights=weights,
+        cache=kv,
+        work=load,
+        family=fam,
+        server=server,
+        tensor=tensor,
+        pipeline=pipeline,
+        layer_split=layer_split,
+        replicas=max(1, resolved.data // ranks),
+        attention_ranks=ranks,
+        experts_over=tensor * ranks,
+        capacity=_capacity(resolved, plan, weights, kv, load, hardware, ranks),
+        sequences_cap=_sequences_cap(resolved, fam, load, ranks),
+        host_share=_host_share(plan, weights, hardware),
+        axes=_axes(resolved, hardware, weights, fam, load),
+    )
+
+
+def _attention_ranks(resolved: Resolved, weights: Weights, hardware: Machine, fam: str) -> int:
+    """Ranks of attention data parallelism (experts shared by all of them), else 1.
+
+    Stated, or TensorRT-LLM's and SGLang's meaning of data parallelism for experts, or a replica that no device group could hold.
+    """
+    data = resolved.data
+    if data <= 1 or not weights.experts:
+        return 1
+    stated = resolved.spec.engine.data_parallel_attention
+    if stated is not None:
+        return data if stated else 1
+    too_big = weights.total_bytes / resolved.ranks_per_replica > 0.95 * hardware.visible_gib * GIB
+    return data if too_big or fam in ("tensorrt-llm", "sglang") or resolved.expert > resolved.tensor else 1
+
+
+def _capacity(
+    resolved: Resolved, plan: MemoryPlan, weights: Weights, kv: Cache, load: Work, hardware: Machine, ranks: int
+) -> float:
+    """Sequences of mean length that fit into the KV pool of one replica; at least one, since measured rows did run."""
+    context = load.prior_tokens + load.input_tokens + 0.5 * load.output_tokens
+    held = max(1.0, kv.held_bytes(context))
+    full = kv.held_bytes(resolved.context_tokens)
+    planned = plan.max_concurrency_at_context
+    if planned and planned >= 1 and ranks == 1:
+        return max(1.0, planned * max(1.0, full) / held)
+    devices = resolved.ranks_per_replica * ranks
+    stored = (weights.total_bytes - weights.expert_bytes) * ranks + weights.expert_bytes
+    pool = devices * (_USABLE * hardware.visible_gib * GIB - 1.5 * GIB) - stored
+    return max(1.0, pool / held)
+
+
+def _sequences_cap(resolved: Resolved, fam: str, load: Work, ranks: int) -> int:
+    stated = resolved.spec.engine.max_num_seqs
+    if stated:
+        return stated * ranks
+    if fam in _DEFAULT_SEQUENCES:
+        return _DEFAULT_SEQUENCES[fam] * ranks
+    return max(load.concurrency, 1 if load.concurrency_stated else 64)
+
+
+def _host_share(plan: MemoryPlan, weights: Weights, hardware: Machine) -> float:
+    """Share of the weights read from the host's RAM; tables looked up by token (llama.cpp keeps them there) are hardly read."""
+    if hardware.kind in ("cpu", "apple", "apu", "nvidia-soc"):
+        return 0.0
+    read = weights.dense_bytes + weights.expert_bytes
+    looked_up = max(0.0, weights.total_bytes - read)
+    kept = plan.host.weights_bytes - looked_up - 0.02 * read
+    return min(1.0, kept / read) if kept > 0 and read else 0.0
+
+
+def _axes(resolved: Resolved, hardware: Machine, weights: Weights, fam: str, load: Work) -> dict[str, str]:
+    kind, when = hardware.kind, era(resolved.engine)
+    arch = f"{kind}/{hardware.architecture}"
+    axes = {
+        "class": kind,
+        "arch": arch,
+        "device": hardware.device_id,
+        "engine": fam,
+        "engine-class": f"{fam}@{kind}",
+        "engine-arch": f"{fam}@{arch}",
+        "format-class": f"{weights.kind}@{kind}",
+        "format-engine": f"{weights.kind}@{fam}",
+        "era": f"{fam}@{when}",
+        "era-class": f"{fam}@{when}@{kind}",
+        "link": hardware.link.kind,
+        "link-class": f"{hardware.link.kind}@{kind}",
+        "pattern": load.pattern,
+        "pattern-engine": f"{load.pattern}@{fam}",
+        "routing": "experts" if weights.experts else "dense",
+    }
+    if weights.experts:
+        axes["moe-class"] = f"moe@{kind}"
+        axes["moe-engine"] = f"moe@{fam}"
+        axes["moe-format"] = f"moe@{weights.kind}@{kind}"
+    if resolved.spec.engine.backend:
+        axes["backend"] = f"{resolved.spec.engine.backend.lower()}@{kind}"
+    return axes
+
+
+def bytes_per_s(rate_gb_s: float) -> float:
+    """GB/s as bytes/s."""
+    return rate_gb_s * GB
