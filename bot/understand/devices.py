@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from bot.understand.numbers import _WORDS as NUMBER_WORDS
+from bot.understand.numbers import NUMBER_WORDS
 from bot.understand.text import Text, clause
 from sizing.catalogue.load import catalogue
 from sizing.catalogue.names import find, known_names
@@ -14,41 +14,100 @@ from sizing.catalogue.names import find, known_names
 DeviceKind = Literal["gpu", "unified", "cpu", "mac", "card"]
 
 _PIECE = re.compile(r"(?<=\d)x(?=[a-z])|\d+|[a-z]+")
-_BRANDS = frozenset("nvidia geforce tesla amd radeon instinct intel apple google aws gpu hgx dgx the quadro".split()) - {"quadro"}
+_BRANDS = frozenset(
+    [
+        "nvidia",
+        "geforce",
+        "tesla",
+        "amd",
+        "radeon",
+        "instinct",
+        "intel",
+        "apple",
+        "google",
+        "aws",
+        "gpu",
+        "hgx",
+        "dgx",
+        "the",
+        "quadro",
+    ]
+) - {"quadro"}
 _NAME_MEMORY = re.compile(r"(?<![\w.])\d+(?:\.\d+)?\s*-?\s*(?:gb|gib|g)\b|\([^)]*\)", re.IGNORECASE)
 _GEFORCE = re.compile(r"(?:10[5-8]0|16[56]0|20[5-8]0|30[5-9]0|40[5-9]0|50[5-9]0)$")
 _RADEON = re.compile(r"(?:6[6-9]\d0|7[6-9]00|90[67]0)$")
-_NEEDS_MORE = frozenset("v4 spark thor rubin digits max a2 m40 atlas core ultra ponte cs".split())
-_NOT_A_CARD = re.compile(
-    r"\s?-?(?:tok(?:en)?s?\b|watts?\b|w\b|€|\$(?!\d)|eur|usd|gb\b|gib\b|k\b|users?\b|nutzer|leute|people|requests?\b|mb\b|ms\b|mhz|chunks|docs|dok|"
-    r"stunden|hours|samples|dollars?|%|mio|million|tps|t/s|beispiele|seiten|pages|ctx|context|kontext|words|zeichen|[.,]\d{3})"
+_NEEDS_MORE = frozenset(
+    ["v4", "spark", "thor", "rubin", "digits", "max", "a2", "m40", "atlas", "core", "ultra", "ponte", "cs"]
 )
-_BEFORE_NO_CARD = re.compile(r"(?:[$€.,\d]|\b(?:ctx|context|kontext|len|length|tokens?|seq|cutoff|year|jahr|since|seit|in|budget|port)[ =:]{1,2})$")
+_NOT_A_CARD = re.compile(
+    r"\s?-?(?:tok(?:en)?s?\b|watts?\b|w\b|€|\$(?!\d)|eur|usd|gb\b|gib\b|k\b|users?\b|nutzer|"
+    r"leute|people|requests?\b|mb\b|ms\b|mhz|chunks|docs|dok|"
+    r"stunden|hours|samples|dollars?|%|mio|million|tps|t/s|beispiele|seiten|pages|ctx|context|"
+    r"kontext|words|zeichen|[.,]\d{3})"
+)
+_BEFORE_NO_CARD = re.compile(
+    r"(?:[$€.,\d]|\b(?:ctx|context|kontext|len|length|tokens?|seq|cutoff|year|jahr|since|seit|"
+    r"in|budget|port)[ =:]{1,2})$"
+)
 _NEXT_WORD = re.compile(r"[ \-]?(ti|super|xt|xtx|gre|laptop|mobile|max-?q|d)\b")
-_FORM = re.compile(r"[\s,\-]{0,2}\(?(sxm\d?|pcie|pci-e|nvl|oam)\b(?!\s?(?:gen\s?)?\d|\s?x\d|-?lanes|\s(?:lanes|slot|gen))")
+_FORM = re.compile(
+    r"[\s,\-]{0,2}\(?(sxm\d?|pcie|pci-e|nvl|oam)\b(?!\s?(?:gen\s?)?\d|\s?x\d|-?lanes|" r"\s(?:lanes|slot|gen))"
+)
 _SPACED_FORM = re.compile(r"^[^.!?;\n]{0,26}?\((?:[^()]{0,20}[ ,])?(sxm\d?|pcie|nvl)\b(?!\s?(?:gen\s?)?\d|\s?x\d)")
 _MEMORY_AFTER = re.compile(
-    r"[\s,\-]{0,2}(?:\(\s?|with |mit |w/ ?|a |@ ?|= ?|and |in der |je |jeweils |the |version with |vram |\w+ mit )?(?:je |a |ca\.? |about )?(?P<gb>\d{1,4}(?:[.,]\d)?)\s?-?(?:gb|gib|g|tb)(?:yte)?s?\b(?P<tail>/s|\s?(?:of )?(?:unified |shared |system[- ]?)?(?:ram|dram|ddr\d?|arbeitsspeicher|system|vram|unified|memory|speicher|hbm\w*|mem)?)"
+    r"[\s,\-]{0,2}(?:\(\s?|with |mit |w/ ?|a |@ ?|= ?|and |in der |je |jeweils |the |"
+    r"version with |vram |\w+ mit )?(?:je |a |ca\.? |about )?(?P<gb>\d{1,"
+    r"4}(?:[.,]\d)?)\s?-?(?:gb|gib|g|tb)(?:yte)?s?\b(?P<tail>/s|\s?(?:of )?(?:unified |"
+    r"shared |system[- ]?)?(?:ram|dram|ddr\d?|arbeitsspeicher|system|vram|unified|memory|"
+    r"speicher|hbm\w*|mem)?)"
 )
-_BARE_MEMORY_AFTER = re.compile(r"(?:-|\s?\(|\s)(?P<gb>\d{1,3})(?P<close>\)?)(?![\w.,%]|\s?(?:x|\*|gb|k\b|tok|user|nutzer|leute|parallel|conc|watt|gpu|core|kern))")
-_MEMORY_BEFORE = re.compile(r"(?P<gb>\d{1,4})\s?-?(?:gb|gib|g)(?:[ \-](?:vram|ram|unified|hbm\w*|version|variante|of))?[ \-]{1,2}(?:mac ?studio |mac ?mini |mac ?book (?:pro |air )?|mac |nvidia |geforce |rtx |\(){0,2}$")
+_BARE_MEMORY_AFTER = re.compile(
+    r"(?:-|\s?\(|\s)(?P<gb>\d{1,3})(?P<close>\)?)(?![\w.,%]|\s?(?:x|\*|gb|k\b|tok|user|nutzer|"
+    r"leute|parallel|conc|watt|gpu|core|kern))"
+)
+_MEMORY_BEFORE = re.compile(
+    r"(?P<gb>\d{1,4})\s?-?(?:gb|gib|g)(?:[ \-](?:vram|ram|unified|hbm\w*|version|variante|"
+    r"of))?[ \-]{1,2}(?:mac ?studio |mac ?mini |mac ?book (?:pro |air )?|mac |nvidia |"
+    r"geforce |rtx |\(){0,2}$"
+)
 _ADJECTIVE = (
-    r"(?:used|gebraucht\w*|alte[nrs]?|aeltere[nr]?|neue[nrs]?|old|older|new|more|weitere[nr]?|additional|zusaetzliche\w*|of the|of those|of|von den|von|der|"
-    r"refurbished|second-hand|cheap|billige|guenstige|karten|cards?|gpus?|nvidia|geforce|amd|tesla|radeon|intel|apple|brand new|consumer|stueck|stk\.?|x|identical|gleiche\w*|"
-    r"server-|our|unserer|meiner|my|single|einzelne[nr]?|fabrikneue\w*|spare|normale\w*|instinct|of our|pcs|grafikkarten|times|mal|the|nodes?|boxes)[ \-]"
+    r"(?:used|gebraucht\w*|alte[nrs]?|aeltere[nr]?|neue[nrs]?|old|older|new|more|weitere[nr]?|"
+    r"additional|zusaetzliche\w*|of the|of those|of|von den|von|der|"
+    r"refurbished|second-hand|cheap|billige|guenstige|karten|cards?|gpus?|nvidia|geforce|amd|"
+    r"tesla|radeon|intel|apple|brand new|consumer|stueck|stk\.?|x|identical|gleiche\w*|"
+    r"server-|our|unserer|meiner|my|single|einzelne[nr]?|fabrikneue\w*|spare|normale\w*|"
+    r"instinct|of our|pcs|grafikkarten|times|mal|the|nodes?|boxes)[ \-]"
 )
 _COUNT_WORDS = "|".join(sorted((w for w in NUMBER_WORDS if NUMBER_WORDS[w] <= 50), key=len, reverse=True))
 _COUNT_BEFORE = re.compile(
-    rf"(?<![\d.a-z\-$€])(?:(?P<n>\d{{1,4}})\s?(?:x|\*)\s?|(?<!,)(?P<bare>\d{{1,4}})\s|(?P<word>{_COUNT_WORDS})[ \-](?:x\s)?)(?:{_ADJECTIVE}){{0,3}}(?:\d{{1,3}}\s?-?gb?\s)?\(?$"
+    rf"(?<![\d.a-z\-$€])(?:(?P<n>\d{{1,4}})\s?(?:x|\*)\s?|(?<!,)(?P<bare>\d{{1,4}})\s|"
+    rf"(?P<word>{_COUNT_WORDS})[ \-](?:x\s)?)(?:{_ADJECTIVE}){{0,3}}(?:\d{{1,3}}\s?-?gb?\s)?\(?$"
 )
 _COUNT_AFTER = re.compile(
-    r"(?:\s?\*\s?(?P<star>\d{1,3})|(?:\s?\(|)x\s?(?P<tight>\d{1,2})\)?|\sx\s?(?P<loose>\d{1,2})|[\s,:(]{1,3}(?P<pieces>\d{1,3})\s?(?:stueck|stk|pcs|pieces|units|x\b)\)?)(?![\d.a-z]|\s?pcie)"
+    r"(?:\s?\*\s?(?P<star>\d{1,3})|(?:\s?\(|)x\s?(?P<tight>\d{1,2})\)?|\sx\s?(?P<loose>\d{1,"
+    r"2})|[\s,:(]{1,3}(?P<pieces>\d{1,3})\s?(?:stueck|stk|pcs|pieces|units|"
+    r"x\b)\)?)(?![\d.a-z]|\s?pcie)"
 )
-_RANGE_COUNT = re.compile(r"(?:\d|one|eine?r?|zwei|two|drei)\s?(?:-|or|oder|bis|to)\s?(?:\d{1,2}|two|zwei|three|drei|vier|four)\s?x?\s?(?:\w+\s)?$")
-_HOW_MANY = re.compile(r"\b(?:how many|wie ?viele?|number of|anzahl(?: der)?|how much|which number of|ab wie vielen)\s(?:\w+\s){0,2}$")
-_ONE_OR_TWO = re.compile(r"\s?(?:\(|,|:|-)?\s?(?:one or two|eine oder zwei|1 or 2|1 oder 2|how many|wie ?viele\b|number of|brauche ich mehrere)")
-_NODES = re.compile(r"\b(?P<n>\d{1,3}|" + _COUNT_WORDS + r")\s?(?:x\s)?(?:nodes?|knoten|servern?|machines?|maschinen|rechnern?|boxes|hosts?|systeme?)\b")
-_EACH = re.compile(r"\b(?:each|je|jeweils|per node|pro knoten|per server|pro server|with|mit|a|of|x|per box|pro maschine)\b")
+_RANGE_COUNT = re.compile(
+    r"(?:\d|one|eine?r?|zwei|two|drei)\s?(?:-|or|oder|bis|to)\s?(?:\d{1,2}|two|zwei|three|"
+    r"drei|vier|four)\s?x?\s?(?:\w+\s)?$"
+)
+_HOW_MANY = re.compile(
+    r"\b(?:how many|wie ?viele?|number of|anzahl(?: der)?|how much|which number of|" r"ab wie vielen)\s(?:\w+\s){0,2}$"
+)
+_ONE_OR_TWO = re.compile(
+    r"\s?(?:\(|,|:|-)?\s?(?:one or two|eine oder zwei|1 or 2|1 oder 2|how many|wie ?viele\b|"
+    r"number of|brauche ich mehrere)"
+)
+_NODES = re.compile(
+    r"\b(?P<n>\d{1,3}|"
+    + _COUNT_WORDS
+    + r")\s?(?:x\s)?(?:nodes?|knoten|servern?|machines?|maschinen|rechnern?|boxes|hosts?|"
+    r"systeme?)\b"
+)
+_EACH = re.compile(
+    r"\b(?:each|je|jeweils|per node|pro knoten|per server|pro server|with|mit|a|of|x|per box|" r"pro maschine)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,33 +136,85 @@ def _lexicon() -> tuple[dict[tuple[str, ...], tuple[str, str]], frozenset[tuple[
     for alias, ident in sorted(known_names("accelerator"), key=lambda pair: bool(_NAME_MEMORY.search(pair[0].lower()))):
         spelling = " ".join(_NAME_MEMORY.sub(" ", alias.lower()).split())
         pieces = tuple(p for p in _PIECE.findall(spelling) if p not in _BRANDS)
-        if alias == ident or not pieces or len(pieces) == 1 and pieces[0].isalpha() and len(pieces[0]) < 3 or pieces in names:
+        if (
+            alias == ident
+            or not pieces
+            or (len(pieces) == 1 and pieces[0].isalpha() and len(pieces[0]) < 3)
+            or pieces in names
+        ):
             continue
         written = " ".join(_NAME_MEMORY.sub(" ", alias).split()) or alias
         names[pieces] = (find(written, "accelerator", False).id or ident, written)
     for extra, alias in _MORE_NAMES.items():
         names[tuple(_PIECE.findall(extra))] = (str(find(alias, "accelerator").id), alias)
-    for key in [k for k in names if k in _NO_DEVICE or k[:-1] in names and k[-1] in _MEMORY_SIZES]:
+    for key in [k for k in names if k in _NO_DEVICE or (k[:-1] in names and k[-1] in _MEMORY_SIZES)]:
         del names[key]
     starts = frozenset(key[:n] for key in names for n in range(1, len(key) + 1))
     return names, starts
 
 
 _NO_DEVICE = frozenset({("cpu",), ("mac", "studio"), ("mac", "mini"), ("am", "4"), ("am", "5"), ("v", "4"), ("dgx",)})
-_MEMORY_SIZES = frozenset("8 12 16 18 20 22 24 32 36 40 48 64 80 94 96 128 141 192 256 512".split())
+_MEMORY_SIZES = frozenset(
+    [
+        "8",
+        "12",
+        "16",
+        "18",
+        "20",
+        "22",
+        "24",
+        "32",
+        "36",
+        "40",
+        "48",
+        "64",
+        "80",
+        "94",
+        "96",
+        "128",
+        "141",
+        "192",
+        "256",
+        "512",
+    ]
+)
 _MORE_NAMES = {
-    "m1u": "M1 Ultra", "m2u": "M2 Ultra", "m3u": "M3 Ultra", "m5u": "M5 Ultra", "strix halo": "Strix Halo", "dgx spark": "DGX Spark",
-    "rtx6000 ada": "RTX 6000 Ada", "rtxpro 6000": "RTX PRO 6000", "rtxa 6000": "RTX A6000", "rtx 6000": "RTX 6000 Ada", "6000 pro": "RTX PRO 6000", "6000 blackwell": "RTX PRO 6000", "mi300": "MI300X",
-    "rtx a6000": "RTX A6000", "a6000 ada": "RTX 6000 Ada", "rtx 6000 blackwell": "RTX PRO 6000", "blackwell 6000": "RTX PRO 6000", "rtx6000 pro": "RTX PRO 6000", "orin": "Jetson Orin",
-    "ai max": "Ryzen AI Max+ 395", "max 395": "Ryzen AI Max+ 395", "ai 395": "Ryzen AI Max+ 395", "gaudi": "Gaudi 3",
-}  # fmt: skip
+    "m1u": "M1 Ultra",
+    "m2u": "M2 Ultra",
+    "m3u": "M3 Ultra",
+    "m5u": "M5 Ultra",
+    "strix halo": "Strix Halo",
+    "dgx spark": "DGX Spark",
+    "rtx6000 ada": "RTX 6000 Ada",
+    "rtxpro 6000": "RTX PRO 6000",
+    "rtxa 6000": "RTX A6000",
+    "rtx 6000": "RTX 6000 Ada",
+    "6000 pro": "RTX PRO 6000",
+    "6000 blackwell": "RTX PRO 6000",
+    "mi300": "MI300X",
+    "rtx a6000": "RTX A6000",
+    "a6000 ada": "RTX 6000 Ada",
+    "rtx 6000 blackwell": "RTX PRO 6000",
+    "blackwell 6000": "RTX PRO 6000",
+    "rtx6000 pro": "RTX PRO 6000",
+    "orin": "Jetson Orin",
+    "ai max": "Ryzen AI Max+ 395",
+    "max 395": "Ryzen AI Max+ 395",
+    "ai 395": "Ryzen AI Max+ 395",
+    "gaudi": "Gaudi 3",
+}
 _SHAPES = re.compile(
-    r"\b(?:(?:rtx|gtx|quadro|arc|titan|tesla|radeon(?: pro)?|rx|ascend|mi|instinct|geforce)[ \-]?[a-z]{0,2}\d{2,4}[a-z]?(?:[ \-]?(?:ti|super|xtx?|ada|gre))?"
+    r"\b(?:(?:rtx|gtx|quadro|arc|titan|tesla|radeon(?: pro)?|rx|ascend|mi|instinct|"
+    r"geforce)[ \-]?[a-z]{0,2}\d{2,4}[a-z]?(?:[ \-]?(?:ti|super|xtx?|ada|gre))?"
     r"|titan (?:x|xp|v|rtx)|jetson(?: \w+){1,2}|hailo[- ]?\w*|mac pro)\b"
 )
 _CPUS = re.compile(
-    r"\b(?:(?:dual |2x )?(?:amd )?epyc(?:[ \-]\d{4}[a-z]{0,2})?|(?:intel )?xeon(?:[ \-](?:gold|silver|platinum|e\d|w|6)(?:[ \-]?v?\d{1,4}\w{0,3})?(?: v\d)?|[ \-]\d{4}\w{0,2})?|"
-    r"threadripper(?: pro)?(?: \d{4}\w{0,2})?|ryzen(?! ai max)(?: \d)?(?:[ \-]\d{4}\w{0,3})?|(?:core )?i[3579][ \-]?\d{4,5}\w{0,3}|core ultra(?: \d)?(?: \d{3}\w?)?|core i[3579]|i[3579] cpu|n100\b)"
+    r"\b(?:(?:dual |2x )?(?:amd )?epyc(?:[ \-]\d{4}[a-z]{0,2})?|"
+    r"(?:intel )?xeon(?:[ \-](?:gold|silver|platinum|e\d|w|6)(?:[ \-]?v?\d{1,4}\w{0,"
+    r"3})?(?: v\d)?|[ \-]\d{4}\w{0,2})?|"
+    r"threadripper(?: pro)?(?: \d{4}\w{0,2})?|ryzen(?! ai max)(?: \d)?(?:[ \-]\d{4}\w{0,3})?|"
+    r"(?:core )?i[3579][ \-]?\d{4,5}\w{0,3}|core ultra(?: \d)?(?: \d{3}\w?)?|core i[3579]|"
+    r"i[3579] cpu|n100\b)"
 )
 _MACS = re.compile(r"\b(?:mac ?books?(?: ?(?:pro|air))?|mac ?studios?|mac ?minis?|imacs?|macs?)(?=\b|\d)")
 
@@ -111,7 +222,11 @@ _MACS = re.compile(r"\b(?:mac ?books?(?: ?(?:pro|air))?|mac ?studios?|mac ?minis
 def read_devices(text: Text, taken: list[tuple[int, int]], slash: bool) -> list[DeviceMention]:
     """Named devices in order. `taken` are spans of model names, which win over devices inside them."""
     found = [m for m in _named(text) if not _within(m, taken)]
-    found += [m for m in _shaped(text) if not _within(m, taken) and not any(m.start < o.end and o.start < m.end for o in found)]
+    found += [
+        m
+        for m in _shaped(text)
+        if not _within(m, taken) and not any(m.start < o.end and o.start < m.end for o in found)
+    ]
     found += _cpus(text, found)
     found.sort(key=lambda m: m.start)
     out = [_completed(text, m, taken, slash) for m in found]
@@ -119,7 +234,7 @@ def read_devices(text: Text, taken: list[tuple[int, int]], slash: bool) -> list[
 
 
 def _within(mention: DeviceMention, taken: list[tuple[int, int]]) -> bool:
-    return any(a <= mention.start and mention.end <= b or a <= mention.start < b for a, b in taken)
+    return any((a <= mention.start and mention.end <= b) or a <= mention.start < b for a, b in taken)
 
 
 def _named(text: Text) -> Iterator[DeviceMention]:
@@ -128,7 +243,12 @@ def _named(text: Text) -> Iterator[DeviceMention]:
     place = 0
     while place < len(pieces):
         begin = place
-        while begin < len(pieces) - 1 and pieces[begin][0] in _BRANDS and begin - place < 3 and _close(text, pieces[begin][2], pieces[begin + 1][1], "x"):
+        while (
+            begin < len(pieces) - 1
+            and pieces[begin][0] in _BRANDS
+            and begin - place < 3
+            and _close(text, pieces[begin][2], pieces[begin + 1][1], "x")
+        ):
             begin += 1
         length = _longest(text, pieces, begin, names, starts)
         if length and _plausible(text, pieces, begin, length):
@@ -139,7 +259,13 @@ def _named(text: Text) -> Iterator[DeviceMention]:
             place = max(place + 1, begin)
 
 
-def _longest(text: Text, pieces: list[tuple[str, int, int]], begin: int, names: dict[tuple[str, ...], tuple[str, str]], starts: frozenset[tuple[str, ...]]) -> int:
+def _longest(
+    text: Text,
+    pieces: list[tuple[str, int, int]],
+    begin: int,
+    names: dict[tuple[str, ...], tuple[str, str]],
+    starts: frozenset[tuple[str, ...]],
+) -> int:
     best, key, last = 0, (), pieces[begin][2]
     for n in range(begin, min(begin + 8, len(pieces))):
         word, start, end = pieces[n]
@@ -178,15 +304,21 @@ def _plausible(text: Text, pieces: list[tuple[str, int, int]], begin: int, lengt
     if start and text.folded[start - 1] == "." and text.folded[start - 2 : start - 1].isalnum():
         return False
     following = text.folded[end : end + 14]
-    if following[:1].isalpha() and not re.match(r"(?:s|er|ern|x\d)\b", following) or following[:1].isdigit():
+    if (following[:1].isalpha() and not re.match(r"(?:s|er|ern|x\d)\b", following)) or following[:1].isdigit():
         return False
     if length == 1 and first.isdigit():
         return _bare_number(text, first, start, end)
     joined = "".join(p[0] for p in pieces[begin : begin + length])
     if joined in _NEEDS_MORE:
-        return joined in ("spark", "thor", "a2", "m40") and text.raw[text.starts[start]].isupper() and "apache" not in text.folded[max(0, start - 8) : start]
+        return (
+            joined in ("spark", "thor", "a2", "m40")
+            and text.raw[text.starts[start]].isupper()
+            and "apache" not in text.folded[max(0, start - 8) : start]
+        )
     if len(first) == 1 and length == 2:
-        return not re.match(r"[ \-]?(?:ssd|nvme|slot|papier|paper)|\.\d", following) and not (following[:1] == "," and following[1:2].isdigit())
+        return not re.match(r"[ \-]?(?:ssd|nvme|slot|papier|paper)|\.\d", following) and not (
+            following[:1] == "," and following[1:2].isdigit()
+        )
     return True
 
 
@@ -205,14 +337,23 @@ def _device(text: Text, key: tuple[str, ...], core: int, start: int, end: int) -
         end += 1
     odd = _NEXT_WORD.match(text.folded, end)
     if odd and kind == "gpu" and not find(text.folded[core : odd.end()], "accelerator", False).id:
-        return DeviceMention(text.quote(core, odd.end()), None, kind, start, odd.end(), core_start=core, core_end=odd.end())
-    name = text.quote(core, end) if kind == "cpu" and ident not in ("raspberry-pi-5", "raspberry-pi-4") else _display(ident, spelling)
+        return DeviceMention(
+            text.quote(core, odd.end()), None, kind, start, odd.end(), core_start=core, core_end=odd.end()
+        )
+    name = (
+        text.quote(core, end)
+        if kind == "cpu" and ident not in ("raspberry-pi-5", "raspberry-pi-4")
+        else _display(ident, spelling)
+    )
     if ident.startswith("raspberry"):
         kind = "unified"
     return DeviceMention(name, ident, kind, start, end, core_start=core, core_end=end)
 
 
-_NAME_NOISE = re.compile(r"\b(?:nvidia|geforce|amd|apple|intel|tesla|instinct|generation)\b\s?|\([^)]*\)|,.*$|\b\d+\s?gb\b", re.IGNORECASE)
+_NAME_NOISE = re.compile(
+    r"\b(?:nvidia|geforce|amd|apple|intel|tesla|instinct|generation)\b\s?|\([^)]*\)|,.*$|" r"\b\d+\s?gb\b",
+    re.IGNORECASE,
+)
 
 
 @lru_cache(maxsize=1024)
@@ -221,7 +362,11 @@ def _display(ident: str, spelling: str) -> str:
     entry = catalogue().accelerators[ident]
     match = find(spelling, "accelerator", False)
     if len(match.candidates) > 1:
-        return f"RTX {spelling}" if spelling[0].isdigit() and find(f"RTX {spelling}", "accelerator", False).id == match.id else spelling
+        return (
+            f"RTX {spelling}"
+            if spelling[0].isdigit() and find(f"RTX {spelling}", "accelerator", False).id == match.id
+            else spelling
+        )
     short = " ".join(_NAME_NOISE.sub(" ", entry.name).split())
     meant = find(short, "accelerator", False)
     return short if ident in (meant.id, *meant.candidates) else entry.name
@@ -232,7 +377,9 @@ def _shaped(text: Text) -> Iterator[DeviceMention]:
     for found in _SHAPES.finditer(text.folded):
         name = text.quote(found.start(), found.end())
         match = find(name, "accelerator", False)
-        yield DeviceMention(name, match.id, "gpu", found.start(), found.end(), core_start=found.start(), core_end=found.end())
+        yield DeviceMention(
+            name, match.id, "gpu", found.start(), found.end(), core_start=found.start(), core_end=found.end()
+        )
 
 
 def _cpus(text: Text, found: list[DeviceMention]) -> Iterator[DeviceMention]:
@@ -244,7 +391,15 @@ def _cpus(text: Text, found: list[DeviceMention]) -> Iterator[DeviceMention]:
             for m in overlapping:
                 found.remove(m)
             name = text.quote(cpu.start(), cpu.end())
-            yield DeviceMention(name, find(name, "accelerator", False).id, "cpu", cpu.start(), cpu.end(), core_start=cpu.start(), core_end=cpu.end())
+            yield DeviceMention(
+                name,
+                find(name, "accelerator", False).id,
+                "cpu",
+                cpu.start(),
+                cpu.end(),
+                core_start=cpu.start(),
+                core_end=cpu.end(),
+            )
 
 
 def _macs(text: Text, found: list[DeviceMention]) -> Iterator[DeviceMention]:
@@ -255,9 +410,19 @@ def _macs(text: Text, found: list[DeviceMention]) -> Iterator[DeviceMention]:
         glued = re.compile(r"[ \-]?(\d{2,3})(?:gb?)?\b").match(text.folded, mac.end())
         memory = _MEMORY_AFTER.match(text.folded, mac.end())
         before = _MEMORY_BEFORE.search(text.folded, max(0, mac.start() - 20), mac.start())
-        gb = float(memory.group("gb")) if memory else float(glued.group(1)) if glued else float(before.group("gb")) if before else None
+        gb = (
+            float(memory.group("gb"))
+            if memory
+            else float(glued.group(1))
+            if glued
+            else float(before.group("gb"))
+            if before
+            else None
+        )
         end = memory.end("gb") if memory else glued.end() if glued else mac.end()
-        yield DeviceMention("Mac", None, "mac", mac.start(), end, 1, gb, core_start=mac.start(), core_end=mac.end(), span_end=end)
+        yield DeviceMention(
+            "Mac", None, "mac", mac.start(), end, 1, gb, core_start=mac.start(), core_end=mac.end(), span_end=end
+        )
         return
 
 
@@ -268,7 +433,9 @@ def _completed(text: Text, mention: DeviceMention, taken: list[tuple[int, int]],
 
 
 def _with_form(text: Text, mention: DeviceMention) -> DeviceMention:
-    found = _FORM.match(text.folded, max(mention.end, mention.span_end)) or _SPACED_FORM.match(text.folded[mention.end : mention.end + 60])
+    found = _FORM.match(text.folded, max(mention.end, mention.span_end)) or _SPACED_FORM.match(
+        text.folded[mention.end : mention.end + 60]
+    )
     if not found or mention.kind != "gpu":
         return mention
     form = {"sx": "SXM", "pc": "PCIe", "nv": "NVL", "oa": "OAM"}[found.group(1)[:2]]
@@ -284,7 +451,11 @@ def _with_memory(text: Text, mention: DeviceMention) -> DeviceMention:
         return mention
     before = _MEMORY_BEFORE.search(text.folded, max(0, mention.start - 36), mention.start)
     after = _MEMORY_AFTER.match(text.folded, mention.end)
-    if after and mention.kind == "gpu" and _is_host_memory(after.group("tail"), text.folded[after.end() : after.end() + 12]):
+    if (
+        after
+        and mention.kind == "gpu"
+        and _is_host_memory(after.group("tail"), text.folded[after.end() : after.end() + 12])
+    ):
         after = None
     if after and after.group("tail") != "/s" and _memory_fits(mention, float(after.group("gb").replace(",", "."))):
         return replace(mention, memory_gb=float(after.group("gb").replace(",", ".")), span_end=after.end())
@@ -297,7 +468,9 @@ def _with_memory(text: Text, mention: DeviceMention) -> DeviceMention:
 
 
 def _is_host_memory(tail: str, further: str) -> bool:
-    return any(word in tail for word in ("ddr", " ram", "dram", "arbeitsspeicher", "system")) or further.lstrip().startswith(("ddr", "ram", "arbeitsspeicher"))
+    return any(
+        word in tail for word in ("ddr", " ram", "dram", "arbeitsspeicher", "system")
+    ) or further.lstrip().startswith(("ddr", "ram", "arbeitsspeicher"))
 
 
 def _memory_fits(mention: DeviceMention, gb: float) -> bool:
@@ -305,7 +478,11 @@ def _memory_fits(mention: DeviceMention, gb: float) -> bool:
     if mention.id is None or mention.kind == "unified":
         return 1 <= gb <= 2048
     known = _options(mention)
-    return not known or any(abs(gb - option) <= 0.1 * option for option in known) or gb in (22, 48, 12, 16, 20, 24, 32, 40, 64, 80, 94, 96, 141) and gb <= 4 * max(known)
+    return (
+        not known
+        or any(abs(gb - option) <= 0.1 * option for option in known)
+        or (gb in (22, 48, 12, 16, 20, 24, 32, 40, 64, 80, 94, 96, 141) and gb <= 4 * max(known))
+    )
 
 
 def _is_an_option(mention: DeviceMention, gb: float) -> bool:
@@ -329,7 +506,7 @@ def _with_count(text: Text, mention: DeviceMention, taken: list[tuple[int, int]]
         return replace(mention, count=None, asked=True)
     if _RANGE_COUNT.search(left):
         return replace(mention, count=None)
-    count, start, spelt_out = _count_before(text, mention, left, taken)
+    count, start = _count_before(text, mention, left, taken)
     if count is None:
         count, end = _count_after(text, mention, slash)
         mention = replace(mention, span_end=max(end, mention.span_end, mention.end))
@@ -339,36 +516,40 @@ def _with_count(text: Text, mention: DeviceMention, taken: list[tuple[int, int]]
     return replace(mention, count=count * nodes if count else None)
 
 
-def _count_before(text: Text, mention: DeviceMention, left: str, taken: list[tuple[int, int]]) -> tuple[int | None, int, bool]:
+def _count_before(
+    text: Text, mention: DeviceMention, left: str, taken: list[tuple[int, int]]
+) -> tuple[int | None, int]:
     found = _COUNT_BEFORE.search(left)
     if not found:
-        return None, mention.start, False
-    if found.group().endswith("(") and re.match(r"[^()]{0,30}(?:\+|,|\bund\b|\band\b)", text.folded[mention.end : mention.end + 40]):
-        return None, mention.start, False
+        return None, mention.start
+    if found.group().endswith("(") and re.match(
+        r"[^()]{0,30}(?:\+|,|\bund\b|\band\b)", text.folded[mention.end : mention.end + 40]
+    ):
+        return None, mention.start
     start = mention.start - len(left) + found.start()
     digits = found.group("n") or found.group("bare")
     if any(a <= start < b for a, b in taken):
-        return None, mention.start, False
+        return None, mention.start
     if digits is None:
-        return int(NUMBER_WORDS[found.group("word")]), start, True
+        return int(NUMBER_WORDS[found.group("word")]), start
     limit = 100_000 if found.group("n") else 4096
-    return (int(digits), start, False) if int(digits) <= limit else (None, mention.start, False)
+    return (int(digits), start) if int(digits) <= limit else (None, mention.start)
 
 
 def _count_after(text: Text, mention: DeviceMention, slash: bool) -> tuple[int | None, int]:
     place = max(mention.end, mention.span_end)
     found = _COUNT_AFTER.match(text.folded, place)
-    if not found or slash and found.group("loose"):
+    if not found or (slash and found.group("loose")):
         return None, mention.end
-    digits = next(g for g in (found.group("star"), found.group("tight"), found.group("loose"), found.group("pieces")) if g)
+    digits = next(
+        g for g in (found.group("star"), found.group("tight"), found.group("loose"), found.group("pieces")) if g
+    )
     return int(digits), found.end()
 
 
 def _nodes(text: Text, mention: DeviceMention) -> int:
     left, right = clause(text.folded, mention.start, max(mention.end, mention.span_end), 40)
-    found = None
-    for found in _NODES.finditer(left):
-        pass
+    found = next(reversed(list(_NODES.finditer(left))), None)
     if found and _EACH.search(left[found.end() :] + " " + right[:24]) and len(left) - found.end() < 24:
         digits = found.group("n")
         return int(digits) if digits.isdigit() else NUMBER_WORDS[digits]

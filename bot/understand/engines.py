@@ -52,19 +52,36 @@ _ENGINES: tuple[tuple[str, str], ...] = (
     ("lemonade", r"lemonade"),
     ("mistral.rs", r"mistral\.rs"),
 )  # fmt: skip
-_ENGINE = re.compile("|".join(rf"(?P<e{n}>(?<![a-z0-9]){pattern}(?![a-z0-9]))" for n, (_, pattern) in enumerate(_ENGINES)))
+_ENGINE = re.compile(
+    "|".join(rf"(?P<e{n}>(?<![a-z0-9]){pattern}(?![a-z0-9]))" for n, (_, pattern) in enumerate(_ENGINES))
+)
 _FRONT_ENDS = frozenset(("litellm", "gpustack", "ray"))
 _OWN_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("vllm", re.compile(r"max[-_]model[-_]len\w*|gpu[-_]memory[-_]utili[sz]ation|max[-_]num[-_]seqs|enforce[-_ ]eager|max[-_]num[-_]batched")),
+    (
+        "vllm",
+        re.compile(
+            r"max[-_]model[-_]len\w*|gpu[-_]memory[-_]utili[sz]ation|max[-_]num[-_]seqs|"
+            r"enforce[-_ ]eager|max[-_]num[-_]batched"
+        ),
+    ),
     ("ollama", re.compile(r"\bnum_ctx\b|ollama_num_parallel|\bnum_parallel\b|keep_alive")),
     ("sglang", re.compile(r"max[-_]running[-_]requests|mem[-_]fraction[-_]static|--tp-size")),
-    ("llama.cpp", re.compile(r"\bngl\b|n_gpu_layers|n-gpu-layers|--n-cpu-moe|\bctk\b|\bctv\b|-ot exps|\bgguf\b(?=.*\b-c \d)")),
-)  # fmt: skip
-_NOT_IT = re.compile(
-    r"\b(?:no|not|kein(?:e[nms]?)?|nicht|without|ohne|instead of|statt|rather than|weg von|away from|except|nicht mehr|never|or|oder|vs\.?|versus|lieber|better|besser|maybe|vielleicht|should i use|soll(?:te)? ich|switch(?:ing)? to|"
-    r"wechsel\w* (?:zu|auf)|umstieg auf|move to|moving to|umsteigen auf|than|als mit|wie bei|try)\s(?:to |use |using |with |mit |auf |zu |via |das |the |doch |gleich |lieber |ueber |mit )?$"
+    (
+        "llama.cpp",
+        re.compile(r"\bngl\b|n_gpu_layers|n-gpu-layers|--n-cpu-moe|\bctk\b|\bctv\b|-ot exps|" r"\bgguf\b(?=.*\b-c \d)"),
+    ),
 )
-_MANAGES = re.compile(r"\s(?:manages|handles it|does it|can do it|schafft (?:es|das)|kann (?:es|das)|is faster|ist schneller)\b")
+_NOT_IT = re.compile(
+    r"\b(?:no|not|kein(?:e[nms]?)?|nicht|without|ohne|instead of|statt|rather than|weg von|"
+    r"away from|except|nicht mehr|never|or|oder|vs\.?|versus|lieber|better|besser|maybe|"
+    r"vielleicht|should i use|soll(?:te)? ich|switch(?:ing)? to|"
+    r"wechsel\w* (?:zu|auf)|umstieg auf|move to|moving to|umsteigen auf|than|als mit|wie bei|"
+    r"try)\s(?:to |use |using |with |mit |auf |zu |via |das |the |doch |gleich |lieber |"
+    r"ueber |mit )?$"
+)
+_MANAGES = re.compile(
+    r"\s(?:manages|handles it|does it|can do it|schafft (?:es|das)|kann (?:es|das)|is faster|" r"ist schneller)\b"
+)
 _ASKED_ENGINE = re.compile(r"\s?(?:\?|$|besser|better|stattdessen|instead|nehmen|helfen|help|faster|schneller|worth)")
 
 
@@ -84,11 +101,21 @@ def read_engines(text: Text) -> list[EngineMention]:
     out = []
     for found in _ENGINE.finditer(text.folded):
         name = _ENGINES[int(str(found.lastgroup)[1:])][0]
-        if found.group() == "bpw" or name == "mlx" and text.folded[found.end() : found.end() + 2] in ("-4", "-8", "-6"):
+        if found.group() == "bpw" or (
+            name == "mlx" and text.folded[found.end() : found.end() + 2] in ("-4", "-8", "-6")
+        ):
             continue
         left, right = clause(text.folded, found.start(), found.end(), 40)
         denied = _NOT_IT.search(left)
-        why = "front end" if name in _FRONT_ENDS else "proposed or denied" if denied else "precedent" if _MANAGES.match(right) else ""
+        why = (
+            "front end"
+            if name in _FRONT_ENDS
+            else "proposed or denied"
+            if denied
+            else "precedent"
+            if _MANAGES.match(right)
+            else ""
+        )
         out.append(EngineMention(name, found.start(), found.end(), why_not=why))
     if not any(not m.why_not for m in out):
         for name, pattern in _OWN_WORDS:
@@ -110,19 +137,37 @@ def choose_engine(mentions: list[EngineMention]) -> EngineMention | None:
 Method = Literal["full", "lora", "qlora"]
 
 _QLORA = re.compile(r"(?<![a-z])q-?lora\b")
-_LORA = re.compile(r"(?<![a-z])(?:(?:rs|do)?lora|loras|peft)\b(?![- ]?adapters? (?:serv|auf|on|at|fuer)|s? gleichzeitig)")
+_LORA = re.compile(
+    r"(?<![a-z])(?:(?:rs|do)?lora|loras|peft)\b(?![- ]?adapters? (?:serv|auf|on|at|fuer)|" r"s? gleichzeitig)"
+)
 _FULL = re.compile(
-    r"\b(?:full(?:y)?[- ]?(?:parameter |param |weight |model )?(?:ft|sft|fine-?tun\w*|finetun\w*|training|train|grpo|dpo|rlhf|update)|full ft|voll(?:es|staendig\w*|e[rs]?)?[- ]?(?:feintun\w*|fine-?tun\w*|finetun\w*|training|trainier\w*|grpo|dpo|sft|ft)|komplett\w* (?:feintun\w*|fine-?tun\w*|finetun\w*|trainier\w*|training)|"
-    r"(?:continued |continual |domain )?pre-?train\w*|from scratch|von null|von grund auf|von scratch|vortrain\w*|fft|train(?:ing)? (?:the |a )?(?:whole|entire|full|complete)|das (?:ganze|komplette|volle) modell|all (?:the )?parameters|alle parameter|alle gewichte|full-?rank|train (?:a|the|our)[^.!?;]{0,20} from (?:zero|scratch)|volle[sn]? (?:ft|sft))\b"
+    r"\b(?:full(?:y)?[- ]?(?:parameter |param |weight |model )?(?:ft|sft|fine-?tun\w*|"
+    r"finetun\w*|training|train|grpo|dpo|rlhf|update)|full ft|voll(?:es|staendig\w*|"
+    r"e[rs]?)?[- ]?(?:feintun\w*|fine-?tun\w*|finetun\w*|training|trainier\w*|grpo|dpo|sft|"
+    r"ft)|komplett\w* (?:feintun\w*|fine-?tun\w*|finetun\w*|trainier\w*|training)|"
+    r"(?:continued |continual |domain )?pre-?train\w*|from scratch|von null|von grund auf|"
+    r"von scratch|vortrain\w*|fft|train(?:ing)? (?:the |a )?(?:whole|entire|full|complete)|"
+    r"das (?:ganze|komplette|volle) modell|all (?:the )?parameters|alle parameter|"
+    r"alle gewichte|full-?rank|train (?:a|the|our)[^.!?;]{0,20} from (?:zero|scratch)|"
+    r"volle[sn]? (?:ft|sft))\b"
 )
 _FULL_ALONE = re.compile(r"(?:^|\b(?:und|and|or|oder|vs\.?)|/ft|/train|/finetune)\s?(?:full|voll|komplett)\b")
-_NO = re.compile(r"\b(?:no|not|kein(?:e[nms]?)?|nicht|without|ohne|instead of|statt|isn't|rather than|drop)\s(?:a |just |only |nur |ein |eine )?$")
+_NO = re.compile(
+    r"\b(?:no|not|kein(?:e[nms]?)?|nicht|without|ohne|instead of|statt|isn't|rather than|"
+    r"drop)\s(?:a |just |only |nur |ein |eine )?$"
+)
 _ADAPTERS = re.compile(r"\b(?:serv\w*|adapters?|laufzeit|multi-?lora|hot-?swap|inferen\w*|deploy\w*)\b")
 _TRAINS = re.compile(
-    r"\b(?:fine-?tun\w*|finetun\w*|feintun\w*|fein-?tuning|feinabstimm\w*|trainier\w*|training|train(?!ed\b|s\b)|trainable|pre-?train\w*|sft|dpo|grpo|ppo|rlhf|orpo|kto|epochs?|epochen?|q-?lora|grad(?:ient)? ?(?:accum\w*|checkpoint\w*)|"
-    r"optimizer states?|adamw|fsdp|distill(?:ation|ieren)|anlernen|nachtrainier\w*|continued pretraining|/ft|/train|ft\b)"
+    r"\b(?:fine-?tun\w*|finetun\w*|feintun\w*|fein-?tuning|feinabstimm\w*|trainier\w*|"
+    r"training|train(?!ed\b|s\b)|trainable|pre-?train\w*|sft|dpo|grpo|ppo|rlhf|orpo|kto|"
+    r"epochs?|epochen?|q-?lora|grad(?:ient)? ?(?:accum\w*|checkpoint\w*)|"
+    r"optimizer states?|adamw|fsdp|distill(?:ation|ieren)|anlernen|nachtrainier\w*|"
+    r"continued pretraining|/ft|/train|ft\b)"
 )
-_NOT_TRAINING = re.compile(r"\b(?:trained (?:on|model)|training (?:data cutoff|compute)|a finetune of|our finetune|eigenes finetune|own finetune|finetune of|pretrained|instruct-tuned)\b")
+_NOT_TRAINING = re.compile(
+    r"\b(?:trained (?:on|model)|training (?:data cutoff|compute)|a finetune of|our finetune|"
+    r"eigenes finetune|own finetune|finetune of|pretrained|instruct-tuned)\b"
+)
 _RL = {"grpo": "grpo", "ppo": "ppo", "dpo": "dpo", "sft": "sft", "orpo": "orpo", "kto": "kto", "rlhf": "ppo"}
 _RL_WORD = re.compile(r"\b(grpo|ppo|dpo|sft|orpo|kto|rlhf)\b")
 
@@ -152,13 +197,27 @@ def read_method(text: Text, bits: str) -> MethodReading:
     recipe = _RL_WORD.search(text.folded)
     if not found and "lora" in denied and _TRAINS.search(text.folded):
         match = re.search(r"lora", text.folded)
-        return MethodReading("full", ("full",), match.start() if match else 0, match.end() if match else 0, _RL[recipe.group()] if recipe else None)
-    if "full" not in found and _FULL_ALONE.search(text.folded) and (found or trains(text) or text.folded.strip(" ?!.").endswith(("voll", "full"))):
+        return MethodReading(
+            "full",
+            ("full",),
+            match.start() if match else 0,
+            match.end() if match else 0,
+            _RL[recipe.group()] if recipe else None,
+        )
+    if (
+        "full" not in found
+        and _FULL_ALONE.search(text.folded)
+        and (found or trains(text) or text.folded.strip(" ?!.").endswith(("voll", "full")))
+    ):
         alone = _FULL_ALONE.search(text.folded)
         if alone:
             found["full"] = alone
     if "qlora" in found and "lora" in found:
-        weighed = re.search(r"\blora\b[^.?!]{0,24}\b(?:or|oder|vs\.?|/)\W{0,3}q-?lora|q-?lora[^.?!]{0,24}\b(?:or|oder|vs\.?|/)\W{0,3}lora", text.folded)
+        weighed = re.search(
+            r"\blora\b[^.?!]{0,24}\b(?:or|oder|vs\.?|/)\W{0,3}q-?lora|q-?lora[^.?!]{0,24}\b(?:or|oder|"
+            r"vs\.?|/)\W{0,3}lora",
+            text.folded,
+        )
         if not weighed:
             del found["lora"]
     methods = tuple(found)
@@ -180,7 +239,17 @@ def trains(text: Text) -> bool:
 
 def serves_adapters(text: Text) -> bool:
     """Whether LoRA in the message means adapters that are served, not trained."""
-    return bool(_LORA.search(text.folded)) and bool(re.search(r"(?<![\d.])\b(?:\d+|mehrere|many|several|viele) (?:verschiedene |different |kleine |small )?(?:lora|adapter)\w*|lora[- ]?adapters?|multi-?lora", text.folded)) and not trains_without_lora(text)
+    return (
+        bool(_LORA.search(text.folded))
+        and bool(
+            re.search(
+                r"(?<![\d.])\b(?:\d+|mehrere|many|several|viele) (?:verschiedene |different |kleine |"
+                r"small )?(?:lora|adapter)\w*|lora[- ]?adapters?|multi-?lora",
+                text.folded,
+            )
+        )
+        and not trains_without_lora(text)
+    )
 
 
 def trains_without_lora(text: Text) -> bool:

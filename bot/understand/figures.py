@@ -13,7 +13,13 @@ from bot.understand.targets import countable, memory_readings, money_reading, sp
 from bot.understand.text import Text
 
 _RULES = (*LENGTH_RULES, *LOAD_RULES, *SHARE_RULES)
-_RETRACTS = re.compile(r"(?:\b(?:nein|no|nee|noe|nope|sorry|quatsch|aeh|wait|actually|eher|lieber|rather|korrektur|correction|vielmehr|oder doch|oder eher|doch (?:eher|lieber|nur)|also|i mean|ich meine?|make (?:it|that)|besser|stattdessen|beziehungsweise|scratch that)[\s,:]{1,3}(?:eher |lieber |doch |nur |rather |make it |sind's |es sind |it's |its |wir sind )?){1,2}(?:so |ca\. |etwa |about |mit |with )?$")
+_RETRACTS = re.compile(
+    r"(?:\b(?:nein|no|nee|noe|nope|sorry|quatsch|aeh|wait|actually|eher|lieber|rather|"
+    r"korrektur|correction|vielmehr|oder doch|oder eher|doch (?:eher|lieber|nur)|also|i mean|"
+    r"ich meine?|make (?:it|that)|besser|stattdessen|beziehungsweise|scratch that)[\s,:]{1,"
+    r"3}(?:eher |lieber |doch |nur |rather |make it |sind's |es sind |it's |its |"
+    r"wir sind )?){1,2}(?:so |ca\. |etwa |about |mit |with )?$"
+)
 _PCIE = re.compile(r"\b(?:pcie|pci-e|gen ?\d|lanes|slot|riser|\d\.0)\W*$")
 _MEMORY_NEXT = re.compile(r"\s?\d{1,3}\s?(?:gb?|gib)\b")
 _BREAKS = re.compile(r"\s(?:dies|fails|is down|breaks|crashes|ausf|stirbt|kaputt|faellt|goes)")
@@ -56,7 +62,15 @@ def read_figures(text: Text, lang: str, taken: Sequence[tuple[int, int]], slash:
         lost += [(loser, winner) for loser in losers if loser.field != winner.field]
     words = word_readings(text, training)
     readings = tuple(sorted([r for _, r in pairs] + words, key=lambda r: r.start))
-    return Figures(readings, tuple(lost), tuple(pairs), frozenset(retracted), tuple(_impossible(text, pairs)), tuple(unread), tuple(bare))
+    return Figures(
+        readings,
+        tuple(lost),
+        tuple(pairs),
+        frozenset(retracted),
+        tuple(_impossible(text, pairs)),
+        tuple(unread),
+        tuple(bare),
+    )
 
 
 def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Reading]:
@@ -64,7 +78,9 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
     if quantity.currency:
         money = money_reading(place)
         return [money] if money else []
-    if quantity.glued == "x" and quantity.unit not in ("requests", "people", "") or quantity.glued == "x" and _PCIE.search(place.left):
+    if (quantity.glued == "x" and quantity.unit not in ("requests", "people", "")) or (
+        quantity.glued == "x" and _PCIE.search(place.left)
+    ):
         return []
     found = list(proposals(place, _RULES))
     if quantity.scale not in ("", "k"):
@@ -94,12 +110,14 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
 
 
 def _vague_one(quantity: Quantity, text: Text) -> bool:
-    """"eine Person", "ein Nutzer" count; "one team" and "ein Kollege" do not say how many there are."""
-    return text.folded[quantity.start : quantity.end] in VAGUE_ONES and not re.match(r"(?:nutzer|user|person|benutzer)", quantity.unit_word)
+    """ "eine Person", "ein Nutzer" count; "one team" and "ein Kollege" do not say how many there are."""
+    return text.folded[quantity.start : quantity.end] in VAGUE_ONES and not re.match(
+        r"(?:nutzer|user|person|benutzer)", quantity.unit_word
+    )
 
 
 def _inherited(place: Surroundings, before: Sequence[tuple[Quantity, Reading]]) -> Reading | None:
-    """"16k Kontext, nein 4k" and "10 Nutzer, also 100": a bare correction speaks of the figure before it."""
+    """ "16k Kontext, nein 4k" and "10 Nutzer, also 100": a bare correction speaks of the figure before it."""
     if not before or not _RETRACTS.search(place.left) or place.quantity.unit:
         return None
     start, end = place.quantity.span
@@ -116,7 +134,20 @@ def _final(reading: Reading, quantity: Quantity, training: bool, slash: bool) ->
     return reading
 
 
-_COUNTED = frozenset(("users", "concurrency", "devices", "context_tokens", "input_tokens", "output_tokens", "card_gb", "ram_gb", "memory_gb", "batch_size"))
+_COUNTED = frozenset(
+    (
+        "users",
+        "concurrency",
+        "devices",
+        "context_tokens",
+        "input_tokens",
+        "output_tokens",
+        "card_gb",
+        "ram_gb",
+        "memory_gb",
+        "batch_size",
+    )
+)
 
 
 def _impossible(text: Text, pairs: Sequence[tuple[Quantity, Reading]]) -> Iterable[tuple[str, str]]:
@@ -126,7 +157,13 @@ def _impossible(text: Text, pairs: Sequence[tuple[Quantity, Reading]]) -> Iterab
             continue
         value = reading.value
         whole = reading.field in ("users", "concurrency", "devices") and value != int(min(value, 1e15)) and value < 1e15
-        if quantity.negative or value == 0 or whole or value > 1e9 and reading.field.endswith("tokens") or value > 1e8 and reading.field in ("users", "concurrency", "devices"):
+        if (
+            quantity.negative
+            or value == 0
+            or whole
+            or (value > 1e9 and reading.field.endswith("tokens"))
+            or (value > 1e8 and reading.field in ("users", "concurrency", "devices"))
+        ):
             yield reading.field, text.quote(quantity.start - quantity.negative, quantity.span[1])
 
 

@@ -4,45 +4,132 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.understand.numbers import _WORDS as NUMBER_WORDS
+from bot.understand.numbers import NUMBER_WORDS
 from bot.understand.text import Text
 
 Kind = Literal["undo", "reset", "pick", "add", "replace", "scale", "drop", "move", "why", "keep"]
 
-_UNDO = re.compile(r"\b(?:undo|rueckgaengig|take that back|nimm das zurueck|revert|go back(?! to)|zurueck(?! zu[mr]? (?:erst|original|anfang|ursprung))\b(?=\s*[.!?]*$)|forget that|vergiss das|ignore that|ignorier das|scratch that|never ?mind|doch nicht|war falsch|wie vorher|as before|wie zuvor|letzte aenderung (?:weg|zurueck))\b")
-_RESET = re.compile(r"^\s*(?:/)?(?:new\b|neu\b(?!er)|start over|reset|von vorn\w*|neue frage|new question|fresh start|neuer fall|neues thema|anderes thema|different question|clear)\W*(?:$|:|-|,|\.)?")
-_PICK = re.compile(
-    r"\b(?:back to|zurueck zu[mr]?|take|nimm|nehmen wir|nehme|we'll take|let's (?:go with|take)|go with|ich nehme|bleiben wir bei[m]?|use|choose|waehle|what about|was ist mit|and|und|wie ist es mit)?\s?(?:the|de[rmn]|die|das|option|variante|nr\.?|number)?\s?"
-    r"(?P<n>first|second|third|fourth|last|original|erste[nrms]?|zweite[nrms]?|dritte[nrms]?|vierte[nrms]?|letzte[nrms]?|urspruengliche\w*|option \d|variante \d|nr\.? ?\d|#\d|cheaper|cheapest|guenstigste[nr]?)\s?(?:one|option|variante|version|again|nochmal|setup|konfiguration|vorschlag|idee|frage|fall|machine|karte|spec)?\b"
+_UNDO = re.compile(
+    r"\b(?:undo|rueckgaengig|take that back|nimm das zurueck|revert|go back(?! to)|"
+    r"zurueck(?! zu[mr]? (?:erst|original|anfang|ursprung))\b(?=\s*[.!?]*$)|forget that|"
+    r"vergiss das|ignore that|ignorier das|scratch that|never ?mind|doch nicht|war falsch|"
+    r"wie vorher|as before|wie zuvor|letzte aenderung (?:weg|zurueck))\b"
 )
-_ORDINAL = {"first": 1, "original": 1, "second": 2, "third": 3, "fourth": 4, "last": -1, "erste": 1, "urspruengliche": 1, "zweite": 2, "dritte": 3, "vierte": 4, "letzte": -1}
-_ADD = re.compile(r"\b(?:vergleich\w*|compare\w*|versus|vs\.?|against|gegenueber|im vergleich|gegen|side by side|daneben(?=.*\d)|stell .* gegenueber)\b")
-_ADD_CARD = re.compile(r"\b(?:add(?:ing|ed)?|dazu|zusaetzlich|noch eine?n?|another|plus|ergaenz\w*|hinzu\w*|obendrauf|on top|additional|extra|einbau\w*|dazukauf\w*|dazustell\w*|also buy)\b")
-_OR_WITH = re.compile(r"^\s*(?:or|oder|und|and|what about|was ist mit|wie (?:waere|ist) es (?:mit|auf)|how about|what if|ok(?:ay)?|hmm+|and (?:on|with)|und (?:mit|auf)|with|mit|auf|on|stattdessen|instead|switch to|wechsel\w* (?:auf|zu)|nimm|use|take|try|versuch\w*|make it|mach\w*|lieber|rather|then|dann|same|dasselbe|das gleiche|gleiche\w*)\b")
-_SCALE = re.compile(r"\b(?P<op>double|twice|verdopp\w*|doppelt\w*|halve|halb\w*|half|triple|verdreifach\w*|dreifach\w*|quadruple|vervierfach\w*|vierfach\w*|(?P<times>\d+|ten|zehn)[ -]?(?:times|x|mal|fach\w*)(?: (?:the|as many|so viele?|die|den|mehr|as much))?)\b")
-_FACTORS = (("double", 2.0), ("twice", 2.0), ("verdopp", 2.0), ("doppelt", 2.0), ("halb", 0.5), ("halv", 0.5), ("half", 0.5), ("triple", 3.0), ("verdreif", 3.0), ("dreifach", 3.0), ("quadrup", 4.0), ("vervierf", 4.0), ("vierfach", 4.0))
+_RESET = re.compile(
+    r"^\s*(?:/)?(?:new\b|neu\b(?!er)|start over|reset|von vorn\w*|neue frage|new question|"
+    r"fresh start|neuer fall|neues thema|anderes thema|different question|clear)\W*(?:$|:|-|,|"
+    r"\.)?"
+)
+_PICK = re.compile(
+    r"\b(?:back to|zurueck zu[mr]?|take|nimm|nehmen wir|nehme|we'll take|let's (?:go with|"
+    r"take)|go with|ich nehme|bleiben wir bei[m]?|use|choose|waehle|what about|was ist mit|"
+    r"and|und|wie ist es mit)?\s?(?:the|de[rmn]|die|das|option|variante|nr\.?|number)?\s?"
+    r"(?P<n>first|second|third|fourth|last|original|erste[nrms]?|zweite[nrms]?|dritte[nrms]?|"
+    r"vierte[nrms]?|letzte[nrms]?|urspruengliche\w*|option \d|variante \d|nr\.? ?\d|#\d|"
+    r"cheaper|cheapest|guenstigste[nr]?)\s?(?:one|option|variante|version|again|nochmal|setup|"
+    r"konfiguration|vorschlag|idee|frage|fall|machine|karte|spec)?\b"
+)
+_ORDINAL = {
+    "first": 1,
+    "original": 1,
+    "second": 2,
+    "third": 3,
+    "fourth": 4,
+    "last": -1,
+    "erste": 1,
+    "urspruengliche": 1,
+    "zweite": 2,
+    "dritte": 3,
+    "vierte": 4,
+    "letzte": -1,
+}
+_ADD = re.compile(
+    r"\b(?:vergleich\w*|compare\w*|versus|vs\.?|against|gegenueber|im vergleich|gegen|"
+    r"side by side|daneben(?=.*\d)|stell .* gegenueber)\b"
+)
+_ADD_CARD = re.compile(
+    r"\b(?:add(?:ing|ed)?|dazu|zusaetzlich|noch eine?n?|another|plus|ergaenz\w*|hinzu\w*|"
+    r"obendrauf|on top|additional|extra|einbau\w*|dazukauf\w*|dazustell\w*|also buy)\b"
+)
+_OR_WITH = re.compile(
+    r"^\s*(?:or|oder|und|and|what about|was ist mit|wie (?:waere|ist) es (?:mit|auf)|"
+    r"how about|what if|ok(?:ay)?|hmm+|and (?:on|with)|und (?:mit|auf)|with|mit|auf|on|"
+    r"stattdessen|instead|switch to|wechsel\w* (?:auf|zu)|nimm|use|take|try|versuch\w*|"
+    r"make it|mach\w*|lieber|rather|then|dann|same|dasselbe|das gleiche|gleiche\w*)\b"
+)
+_SCALE = re.compile(
+    r"\b(?P<op>double|twice|verdopp\w*|doppelt\w*|halve|halb\w*|half|triple|verdreifach\w*|"
+    r"dreifach\w*|quadruple|vervierfach\w*|vierfach\w*|(?P<times>\d+|ten|zehn)[ -]?(?:times|x|"
+    r"mal|fach\w*)(?: (?:the|as many|so viele?|die|den|mehr|as much))?)\b"
+)
+_FACTORS = (
+    ("double", 2.0),
+    ("twice", 2.0),
+    ("verdopp", 2.0),
+    ("doppelt", 2.0),
+    ("halb", 0.5),
+    ("halv", 0.5),
+    ("half", 0.5),
+    ("triple", 3.0),
+    ("verdreif", 3.0),
+    ("dreifach", 3.0),
+    ("quadrup", 4.0),
+    ("vervierf", 4.0),
+    ("vierfach", 4.0),
+)
 _TARGETS = (
     ("context_tokens", re.compile(r"\b(?:context|kontext\w*|ctx|window|fenster|sequenz\w*|seq\w*)\b")),
-    ("load", re.compile(r"\b(?:users?|nutzer\w*|leute\w*|people|concurren\w*|parallel\w*|gleichzeitig\w*|anfragen|requests|load|last|chats?|sessions?|streams?|team|kollegen|personen|belegschaft|traffic|mitarbeiter\w*)\b")),
+    (
+        "load",
+        re.compile(
+            r"\b(?:users?|nutzer\w*|leute\w*|people|concurren\w*|parallel\w*|gleichzeitig\w*|anfragen|"
+            r"requests|load|last|chats?|sessions?|streams?|team|kollegen|personen|belegschaft|traffic|"
+            r"mitarbeiter\w*)\b"
+        ),
+    ),
     ("output_tokens", re.compile(r"\b(?:output|answers?|antwort\w*|ausgabe)\b")),
     ("input_tokens", re.compile(r"\b(?:input|prompts?|eingabe)\b")),
     ("hardware", re.compile(r"\b(?:gpus?|cards?|karten?|hardware|grafikkarten?|machines?|server)\b")),
     ("budget", re.compile(r"\b(?:budget|geld|money)\b")),
-)  # fmt: skip
-_DROP = re.compile(r"\b(?:without|ohne|drop|remove|lass\w*|weg\b|forget|vergiss|no longer|kein\w*)\s(?:the |das |den |die |a |any )?(?P<what>budget|nvlink|context|kontext|quant\w*|engine|vllm|ollama|kv[- ]?cache|targets?|ziel\w*|mtp|speculative|redundan\w*|concurren\w*)\b(?! ?(?:to|auf|down|von|from|runter)\b)|\b(?:budget|geld|money) (?:is no|spielt keine|no object|egal)\w*")
-_NOT_AT_ONCE = re.compile(r"\b(?:not|nicht|aber nicht|but not|nicht alle|not all)\s(?:all |alle |wirklich |really )?(?:at once|gleichzeitig|at the same time|parallel|concurrent\w*|simultan\w*)\b")
-_WHY = re.compile(r"\b(?:why|warum|wieso|weshalb|how (?:did|do) you|wie kommst du|explain|erklaer\w*|begruende|herleit\w*|how come|details?\b|genauer)\b")
-_SAME = re.compile(r"\b(?:same|dasselbe|das gleiche|das selbe|gleiche\w*|ditto|genauso|ansonsten gleich|rest (?:bleibt|stays))\b")
+)
+_DROP = re.compile(
+    r"\b(?:without|ohne|drop|remove|lass\w*|weg\b|forget|vergiss|no longer|kein\w*)\s(?:the |"
+    r"das |den |die |a |any )?(?P<what>budget|nvlink|context|kontext|quant\w*|engine|vllm|"
+    r"ollama|kv[- ]?cache|targets?|ziel\w*|mtp|speculative|redundan\w*|"
+    r"concurren\w*)\b(?! ?(?:to|auf|down|von|from|runter)\b)|\b(?:budget|geld|money) (?:is no|"
+    r"spielt keine|no object|egal)\w*"
+)
+_NOT_AT_ONCE = re.compile(
+    r"\b(?:not|nicht|aber nicht|but not|nicht alle|not all)\s(?:all |alle |wirklich |"
+    r"really )?(?:at once|gleichzeitig|at the same time|parallel|concurrent\w*|simultan\w*)\b"
+)
+_WHY = re.compile(
+    r"\b(?:why|warum|wieso|weshalb|how (?:did|do) you|wie kommst du|explain|erklaer\w*|"
+    r"begruende|herleit\w*|how come|details?\b|genauer)\b"
+)
+_SAME = re.compile(
+    r"\b(?:same|dasselbe|das gleiche|das selbe|gleiche\w*|ditto|genauso|ansonsten gleich|" r"rest (?:bleibt|stays))\b"
+)
 _CHEAPER = re.compile(r"\b(?:cheaper|guenstiger|billiger|less expensive|preiswerter|was spart|sparen)\b")
 _FASTER = re.compile(r"\b(?:faster|schneller|quicker)\b")
 _OF_THOSE = re.compile(
-    r"\b(?P<n>\d{1,3}|" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + r")\s?(?:x\s)?(?:of (?:those|them|these)(?: cards)?|davon|von denen|von den karten|solche\w*|such cards|stueck|of the same|cards?|karten?|gpus?|more of those)\b"
-    r"|\b(?:keep|only|just|nur|behalt\w*|bleib\w* bei|doch|take|nimm|back to|zurueck auf|mit|with|auf)\s(?:nur |just |only |den |the |doch )?(?P<kept>\d{1,2}|one|two|three|four|eine[r]?|zwei|drei|vier|acht|eight)(?=\s*(?:$|[.,!?]|then\b|please|bitte|instead|stattdessen))"
+    r"\b(?P<n>\d{1,3}|"
+    + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
+    + r")\s?(?:x\s)?(?:of (?:those|them|these)(?: cards)?|davon|von denen|von den karten|"
+    r"solche\w*|such cards|stueck|of the same|cards?|karten?|gpus?|more of those)\b"
+    r"|\b(?:keep|only|just|nur|behalt\w*|bleib\w* bei|doch|take|nimm|back to|zurueck auf|mit|"
+    r"with|auf)\s(?:nur |just |only |den |the |doch )?(?P<kept>\d{1,2}|one|two|three|four|"
+    r"eine[r]?|zwei|drei|vier|acht|eight)(?=\s*(?:$|[.,!?]|then\b|please|bitte|instead|"
+    r"stattdessen))"
 )
 
 
 _NO_MORE = re.compile(r"\b(?:max(?:imal|imum)?|hoechstens|at most|no more than)\s\d")
-_ONE_MORE = re.compile(r"\b(?:add|noch|plus|another|one more|ein\w* weitere\w*|dazu)\b.{0,24}\b(?:second|third|fourth|zweite[nrs]?|dritte[nrs]?|vierte[nrs]?|another|one more|eine[nr]?|one|weitere[nrs]?)\b|\b(?:one more|noch eine|another one|another card|eine weitere)\b")
+_ONE_MORE = re.compile(
+    r"\b(?:add|noch|plus|another|one more|ein\w* weitere\w*|dazu)\b.{0,24}\b(?:second|third|"
+    r"fourth|zweite[nrs]?|dritte[nrs]?|vierte[nrs]?|another|one more|eine[nr]?|one|"
+    r"weitere[nrs]?)\b|\b(?:one more|noch eine|another one|another card|eine weitere)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +156,16 @@ def read_follow_up(text: Text, in_thread: bool) -> FollowUp:
     if not in_thread:
         return FollowUp(kind="reset" if _RESET.match(folded) and len(folded) < 24 else None)
     compares = bool(_ADD.search(folded))
-    common = {"adds_card": bool(_ADD_CARD.search(folded)) and not compares, "adds_alternative": compares, "not_at_once": bool(_NOT_AT_ONCE.search(folded)), "cheaper": bool(_CHEAPER.search(folded)), "faster": bool(_FASTER.search(folded)), "pieces": _pieces(folded), "one_more": bool(_ONE_MORE.search(folded)), "replaces": bool(_OR_WITH.match(folded))}
+    common = {
+        "adds_card": bool(_ADD_CARD.search(folded)) and not compares,
+        "adds_alternative": compares,
+        "not_at_once": bool(_NOT_AT_ONCE.search(folded)),
+        "cheaper": bool(_CHEAPER.search(folded)),
+        "faster": bool(_FASTER.search(folded)),
+        "pieces": _pieces(folded),
+        "one_more": bool(_ONE_MORE.search(folded)),
+        "replaces": bool(_OR_WITH.match(folded)),
+    }
     return FollowUp(**_operation(folded), **common)  # type: ignore[arg-type]
 
 
@@ -82,7 +178,12 @@ def _operation(folded: str) -> dict[str, object]:
         if target:
             return {"kind": "scale", "field": target, "factor": _factor(scaled)}
     picked = _PICK.search(folded)
-    if picked and not _ADD_CARD.search(folded) and len(folded) < 90 and not re.search(r"\b(?:first|erste[nr]?) (?:token|wort|word|antwort)|cheaper\W*$", folded):
+    if (
+        picked
+        and not _ADD_CARD.search(folded)
+        and len(folded) < 90
+        and not re.search(r"\b(?:first|erste[nr]?) (?:token|wort|word|antwort)|cheaper\W*$", folded)
+    ):
         index = _index(picked.group("n"))
         if index is not None:
             return {"kind": "pick", "index": index}
@@ -113,8 +214,25 @@ def _index(word: str) -> int | None:
 
 
 def _drop_field(word: str) -> str:
-    table = (("budget", "budget"), ("nvlink", "nvlink"), ("con", "context_tokens"), ("kon", "context_tokens"), ("quant", "weights"), ("engine", "engine"), ("vllm", "engine"), ("ollama", "engine"), ("kv", "kv_cache"), ("t", "targets"), ("z", "targets"), ("mtp", "speculative"), ("spec", "speculative"), ("redun", "redundancy"))
-    return "concurrency" if word.startswith("concurr") else next(name for start, name in table if word.startswith(start))
+    table = (
+        ("budget", "budget"),
+        ("nvlink", "nvlink"),
+        ("con", "context_tokens"),
+        ("kon", "context_tokens"),
+        ("quant", "weights"),
+        ("engine", "engine"),
+        ("vllm", "engine"),
+        ("ollama", "engine"),
+        ("kv", "kv_cache"),
+        ("t", "targets"),
+        ("z", "targets"),
+        ("mtp", "speculative"),
+        ("spec", "speculative"),
+        ("redun", "redundancy"),
+    )
+    return (
+        "concurrency" if word.startswith("concurr") else next(name for start, name in table if word.startswith(start))
+    )
 
 
 def _pieces(folded: str) -> int | None:

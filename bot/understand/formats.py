@@ -11,23 +11,48 @@ Role = Literal["weights", "kv_cache", "other", "denied", "weighed"]
 
 _EXACT = re.compile(
     r"(?<![a-z0-9])(?:"
-    r"(?P<gguf>(?:ud[-_])?(?:i?q[1-8](?:[-_]?k(?:[-_ ]?(?:xxl|xl|s|m|l)\b)?|[-_]?[01]\b|[-_]?(?:xxs|xs|nl|s|m|ks|kt|kl|kss|bn)\b)|tq[12]_0))"
+    r"(?P<gguf>(?:ud[-_])?(?:i?q[1-8](?:[-_]?k(?:[-_ ]?(?:xxl|xl|s|m|l)\b)?|[-_]?[01]\b|"
+    r"[-_]?(?:xxs|xs|nl|s|m|ks|kt|kl|kss|bn)\b)|tq[12]_0))"
     r"|(?P<bpw>(?:exl[23][- ]?)?(?P<rate>\d(?:[.,]\d{1,2})?)\s?-?bpw)"
     r"|(?P<pair>w(?P<w>4|8|16)a(?P<a>4|8|16)(?:kv(?P<kv>4|8|16))?)"
-    r"|(?P<named>(?:compressed-tensors |bnb[-_ ]|bitsandbytes[-_ ])?nf4|(?:bnb|bitsandbytes)(?:[-_ ](?:4|8)[-_ ]?bit)?|nvfp4|mxfp4|mxfp8|fp4|awq(?:[-_ ]?(?:int)?4(?:[-_ ]?bit)?)?|gptq(?:[-_ ]?(?:int)?[2348](?:[-_ ]?bit)?)?|autoround|hqq|"
+    r"|(?P<named>(?:compressed-tensors |bnb[-_ ]|bitsandbytes[-_ ])?nf4|(?:bnb|"
+    r"bitsandbytes)(?:[-_ ](?:4|8)[-_ ]?bit)?|nvfp4|mxfp4|mxfp8|fp4|"
+    r"awq(?:[-_ ]?(?:int)?4(?:[-_ ]?bit)?)?|gptq(?:[-_ ]?(?:int)?[2348](?:[-_ ]?bit)?)?|"
+    r"autoround|hqq|"
     r"exl[23]|llm\.int8|load_in_[48]bit|smoothquant)"
-    r"|(?P<plain>b?f(?:loat|p)?[- ]?16|fp ?8(?:[-_]?e[45]m[23])?|e4m3|e5m2|fp ?32|f32|int ?[248]|bfloat16|half precision|halbe praezision|full precision|volle praezision|native precision)"
-    r"|(?P<generic>q\s?[2-8](?![a-z0-9_])|(?<![\d.,])(?:2|3|4|5|6|8|16)(?:[- ]?bits?|bit(?:tig)?)\b)"
+    r"|(?P<plain>b?f(?:loat|p)?[- ]?16|fp ?8(?:[-_]?e[45]m[23])?|e4m3|e5m2|fp ?32|f32|"
+    r"int ?[248]|bfloat16|half precision|halbe praezision|full precision|volle praezision|"
+    r"native precision)"
+    r"|(?P<generic>q\s?[2-8](?![a-z0-9_])|(?<![\d.,])(?:2|3|4|5|6|8|16)(?:[- ]?bits?|"
+    r"bit(?:tig)?)\b)"
     r")(?![a-z0-9])"
-)  # fmt: skip
-_KV_BEFORE = re.compile(r"(?:\bkv(?:[-_ ]?cache)?(?:[-_ ]?(?:dtype|type|quant|cache-dtype))?|\bcache(?:[-_ ](?:type|dtype|k|v))*|\bctk|\bctv|cache-type-[kv])(?:\s?(?:=|:|at|in|auf|to|mit|with|is|ist|als|als|von|nur|on|-))*\s?\(?$")
-_KV_AFTER = re.compile(r"\s?-?(?:quantized |quantisierter? |format )?(?:kv\b(?!\s?[=:]|[ -]?(?:cache )?(?:fp|q|int|bf)\d)|k/v|(?:kv[- ]?)?cache\b|for (?:the )?(?:kv|cache)|fuer(?: den| die| das)? (?:kv|cache)|beim? kv|for keys)")
-_DENIED = re.compile(r"\b(?:no|not|kein(?:e[nms]?)?|nicht|without|ohne|doesn't (?:do|have|support)|kann kein|statt|instead of|rather than|unlike|lacks?)\s(?:native |in |the )?$")
+)
+_KV_BEFORE = re.compile(
+    r"(?:\bkv(?:[-_ ]?cache)?(?:[-_ ]?(?:dtype|type|quant|cache-dtype))?|"
+    r"\bcache(?:[-_ ](?:type|dtype|k|v))*|\bctk|\bctv|cache-type-[kv])(?:\s?(?:=|:|at|in|auf|"
+    r"to|mit|with|is|ist|als|als|von|nur|on|-))*\s?\(?$"
+)
+_KV_AFTER = re.compile(
+    r"\s?-?(?:quantized |quantisierter? |format )?(?:kv\b(?!\s?[=:]|[ -]?(?:cache )?(?:fp|q|"
+    r"int|bf)\d)|k/v|(?:kv[- ]?)?cache\b|for (?:the )?(?:kv|cache)|fuer(?: den| die|"
+    r" das)? (?:kv|cache)|beim? kv|for keys)"
+)
+_DENIED = re.compile(
+    r"\b(?:no|not|kein(?:e[nms]?)?|nicht|without|ohne|doesn't (?:do|have|support)|kann kein|"
+    r"statt|instead of|rather than|unlike|lacks?)\s(?:native |in |the )?$"
+)
 _TRAINING_16 = re.compile(r"\s?-?(?:mixed|training|compute|optimizer|adam|master|lora)")
-_CORRECTS = re.compile(r"\b(?:nein|nee|ne|no|sorry|quatsch|doch|lieber|rather|actually|i mean|ich meine?|eher|make it)[\s,]{1,2}(?:doch |lieber |rather |eher |in |mit |with |make it |nur )*$")
+_CORRECTS = re.compile(
+    r"\b(?:nein|nee|ne|no|sorry|quatsch|doch|lieber|rather|actually|i mean|ich meine?|eher|"
+    r"make it)[\s,]{1,2}(?:doch |lieber |rather |eher |in |mit |with |make it |nur )*$"
+)
 _LORA_BITS = re.compile(r"\s?-?(?:adam|optimizer|paged|adamw)")
 _VECTORS = re.compile(r"\b(?:dims?|dimensions?|dimensionen|vektoren|vectors?|embeddings?)\s(?:\w+\s)?$")
-_WISH = re.compile(r"\b(?:would|wuerde|wuerd|hilft|helps?|bringt|does|should i|soll(?:te)? ich|maybe|vielleicht|or maybe|oder doch|could|koennte|lohnt(?: sich)?|worth|why not|gegenueber|what about|and with|und mit)\s(?:\w+\s){0,2}$")  # fmt: skip
+_WISH = re.compile(
+    r"\b(?:would|wuerde|wuerd|hilft|helps?|bringt|does|should i|soll(?:te)? ich|maybe|"
+    r"vielleicht|or maybe|oder doch|could|koennte|lohnt(?: sich)?|worth|why not|gegenueber|"
+    r"what about|and with|und mit)\s(?:\w+\s){0,2}$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +83,15 @@ def _mentions(text: Text) -> Iterator[FormatMention]:
             continue
         value, exact = _value(found)
         if value:
-            yield FormatMention(value, _role(found, left, right), exact, start, end, bool(_WISH.search(left)), bool(_CORRECTS.search(left)))
+            yield FormatMention(
+                value,
+                _role(found, left, right),
+                exact,
+                start,
+                end,
+                bool(_WISH.search(left)),
+                bool(_CORRECTS.search(left)),
+            )
 
 
 def _value(found: re.Match[str]) -> tuple[str, bool]:
@@ -80,8 +113,7 @@ def _value(found: re.Match[str]) -> tuple[str, bool]:
 def _gguf(text: str) -> str:
     """q4km, q4-k-m and Q4_K_M are one."""
     joined = re.sub(r"^(ud)[-_]", r"\1-", text.replace("-", "_").replace("ud_", "ud-"))
-    joined = re.sub(r"^((?:ud-)?i?q\d)_?(k)?_?([a-z01]+)?$", lambda m: "_".join(p for p in m.groups() if p), joined)
-    return joined
+    return re.sub(r"^((?:ud-)?i?q\d)_?(k)?_?([a-z01]+)?$", lambda m: "_".join(p for p in m.groups() if p), joined)
 
 
 def _named(text: str) -> str:
@@ -92,7 +124,13 @@ def _named(text: str) -> str:
         return "nf4"
     if text.startswith(("bnb", "bitsandbytes")):
         return f"bnb-{bits.group()}bit" if bits else "bnb-4bit"
-    return {"load_in_4bit": "bnb-4bit", "load_in_8bit": "bnb-8bit", "llm.int8": "bnb-8bit", "autoround": "gptq-int4", "smoothquant": "int8"}.get(text, text)
+    return {
+        "load_in_4bit": "bnb-4bit",
+        "load_in_8bit": "bnb-8bit",
+        "llm.int8": "bnb-8bit",
+        "autoround": "gptq-int4",
+        "smoothquant": "int8",
+    }.get(text, text)
 
 
 def _plain(text: str) -> tuple[str, bool]:
@@ -115,7 +153,7 @@ def _role(found: re.Match[str], left: str, right: str) -> Role:
         return "kv_cache"
     if _DENIED.search(left):
         return "denied"
-    if _LORA_BITS.match(right) or _VECTORS.search(left) or _TRAINING_16.match(right) and not found.group("generic"):
+    if _LORA_BITS.match(right) or _VECTORS.search(left) or (_TRAINING_16.match(right) and not found.group("generic")):
         return "other"
     return "weights"
 

@@ -1,5 +1,6 @@
 """From the devices a message names to the machine, or the machines, that it asks about."""
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,22 +12,80 @@ from bot.understand.request import Device, Layout
 from bot.understand.text import Text, clause
 from sizing.catalogue.names import find
 
-_TOGETHER = re.compile(r"[\s,]*(?:\(?[\w.\- ]{0,12}\)?)?\s*(?:\+|&|\bund\b|\band\b|\bplus\b|\balongside\b|\bneben\b|\bzusammen mit\b|\btogether with\b|,\s?gpu\s?\d|,\s?(?=\d{1,2}x))\s*(?:noch\s|also\s)?(?:eine?[rn]?\s|an?\s|one\s)?(?:gpu\s?\d:?\s?)?$")
-_APART = re.compile(r"(?:\bvs\.?\b|\bversus\b|\bor\b|\boder\b|\bgegenueber\b|\bstatt\b|\binstead\b|\brather than\b|\bthan\b|\bals\b|\bagainst\b|\blohnt\b|->|\||\bbesser\b|\bbetter\b|\bupgrade\w*|\bthinking\b|\bbzw\b|/|\breplace\w*|\bersetz\w*|\bcompared\b|\bim vergleich\b|\bwaere\b|\bwould\b|\balternative (?:to|zu[mr]?)\b)")
+_TOGETHER = re.compile(
+    r"[\s,]*(?:\(?[\w.\- ]{0,12}\)?)?\s*(?:\+|&|\bund\b|\band\b|\bplus\b|\balongside\b|"
+    r"\bneben\b|\bzusammen mit\b|\btogether with\b|,\s?gpu\s?\d|,\s?(?=\d{1,2}x))\s*(?:noch\s|"
+    r"also\s)?(?:eine?[rn]?\s|an?\s|one\s)?(?:gpu\s?\d:?\s?)?$"
+)
+_APART = re.compile(
+    r"(?:\bvs\.?\b|\bversus\b|\bor\b|\boder\b|\bgegenueber\b|\bstatt\b|\binstead\b|"
+    r"\brather than\b|\bthan\b|\bals\b|\bagainst\b|\blohnt\b|->|\||\bbesser\b|\bbetter\b|"
+    r"\bupgrade\w*|\bthinking\b|\bbzw\b|/|\breplace\w*|\bersetz\w*|\bcompared\b|"
+    r"\bim vergleich\b|\bwaere\b|\bwould\b|\balternative (?:to|zu[mr]?)\b)"
+)
 _SLASH_COMPARE = re.compile(r"\s*/(?:cmp|compare|vergleich|vs)\b(?!.*\+)")
-_MIX = re.compile(r"\b(?:misch\w*|mix\w*|combine\w*|kombinier\w*|zusammen\b|together\b|both in|gpu ?0|unequal|ungleich\w*|pool\w*|in one (?:machine|box|server)|in einem (?:rechner|server)|merge\w*)")
-_MUST_IT_BE = re.compile(r"\b(?:or|oder)\b\s(?:do (?:i|we) need|does it (?:need|have)|must|muss|muessen|doch|rather|gleich|eher|brauch\w*|should|sollte\w*|is it|really|wirklich|need|better|besser|lieber|go for|sogar|schon|even|ist)\b")
-_SUFFICES = re.compile(r"\b(?:reich\w*|genueg\w*|langt|enough|suffic\w*|does (?:an?|one|it|my)|do \d|fits?|passt|passen|laeuft|laufen|geht|klappt|will (?:an?|one)|can (?:an?|one|i)|kann|schafft|is (?:an?|one))\b")
-_COMPARING = re.compile(r"(?:\bvs\.?\b|\bversus\b|\bvergleich|\bcompar|\bbesser\b|\bbetter\b|\blieber\b|\bwhich\b|\bwelche|\bgegenueber\b|\bdeciding\b|\bentscheid|\bchoos|\bupgrade\b|\blohnt\b|\bthinking\b|\bor just\b|\badd a\b|\btorn\b|\bschwank|\balternative)")
-_REFERENCE_BEFORE = re.compile(r"\b(?:wants?|needs?|requires?|recommends?|empfiehlt|verlangt|guide|readme|the docs?|laut \w+|minimum(?: of)?|claims?|reference|referenz|benchmark\w*(?: on| auf)?|reviews? of|as much as|so viel wie|costs? (?:as much as )?|kostet|unlike|anders als|price of|preis (?:einer|von)|beats?|like (?:an?|the)|wie (?:eine?r?|bei)|than (?:an?|my|on|the|one)|als (?:eine|auf|meine|mein)|colleague\w*|kollege hat|friend\w*|someone|jemand|others?|otherwise|sonst|ansonsten|statt|instead of|rather than|not|kein\w*|no|nicht|speed as|schnell wie|vs\.? ~?[\d.,]+ ?s on|replac\w*|ersetz\w*)\s(?:\w+\s){0,2}$")
-_REFERENCE_AFTER = re.compile(r"\s?(?:\d+ ?gb? )?(?:peaked|maxed|topped|spiked|brauchte|hatte|they say|angeblich|in the (?:paper|readme|guide|blog)|laut|beats|schlaegt|minimum\b|is too expensive|ist zu teuer|zu teuer|too expensive|bleib\w*|stays? (?:in|where)|stay in|kommt nicht|are gone|verkauf\w*|sold\b|does it (?:fine|easily)|of a (?:friend|colleague))")
-_OWNED = re.compile(r"\b(?:have|has|got|habe?n?|hat|own|besitz\w*|vorhanden|already|schon|single|on (?:an?|one|my|the|our|\d)|auf (?:einer|meiner|unserer|der|\d)|with|mit|runs|bought|gekauft)\b[^.?!;]{0,18}$|\b(?:my|mein(?:e[nrms]?)?|our|unser(?:e[nrms]?)?)\b[^.?!;]{0,8}$")
-_NO_GPU = re.compile(r"\b(?:no|without(?: an?| any)?|kein\w*|ohne|zero|0)[ \-](?:dedicated |discrete |dedizierte |eigene |extra |nvidia )?(?:gpus?|graphics|grafikkarte\w*|karten?|cards?)\b|\bgpu-?(?:less|los)|\b(?:cpu|ram)[ \-](?:only|inference|inferenz|box|server|based|betrieb|rechner|instan[cz]e?)\b|\b(?:only|nur|just|purely?|rein)\s(?:on |auf |the |der |mit |per |ueber |via )*(?:cpus?|prozessor)\b|\b(?:on|auf)\s(?:the |der |a |einer |my |reiner |pure |plain )?cpu\b(?![- ]?(?:offload|and|und|\+|kern|core))|\breine cpu|\bcpu ok\b")
-_BARE_MACHINE = re.compile(r"\b(?:\d+ ?gb|\d+ ?tb|cores?|kern\w*|ram|cpus?|ollama|llama\.cpp|vps|threads?|xeon|epyc|laptop|notebook|prozessor)\b")
+_MIX = re.compile(
+    r"\b(?:misch\w*|mix\w*|combine\w*|kombinier\w*|zusammen\b|together\b|both in|gpu ?0|"
+    r"unequal|ungleich\w*|pool\w*|in one (?:machine|box|server)|in einem (?:rechner|server)|"
+    r"merge\w*)"
+)
+_MUST_IT_BE = re.compile(
+    r"\b(?:or|oder)\b\s(?:do (?:i|we) need|does it (?:need|have)|must|muss|muessen|doch|"
+    r"rather|gleich|eher|brauch\w*|should|sollte\w*|is it|really|wirklich|need|better|besser|"
+    r"lieber|go for|sogar|schon|even|ist)\b"
+)
+_SUFFICES = re.compile(
+    r"\b(?:reich\w*|genueg\w*|langt|enough|suffic\w*|does (?:an?|one|it|my)|do \d|fits?|passt|"
+    r"passen|laeuft|laufen|geht|klappt|will (?:an?|one)|can (?:an?|one|i)|kann|schafft|"
+    r"is (?:an?|one))\b"
+)
+_COMPARING = re.compile(
+    r"(?:\bvs\.?\b|\bversus\b|\bvergleich|\bcompar|\bbesser\b|\bbetter\b|\blieber\b|\bwhich\b|"
+    r"\bwelche|\bgegenueber\b|\bdeciding\b|\bentscheid|\bchoos|\bupgrade\b|\blohnt\b|"
+    r"\bthinking\b|\bor just\b|\badd a\b|\btorn\b|\bschwank|\balternative)"
+)
+_REFERENCE_BEFORE = re.compile(
+    r"\b(?:wants?|needs?|requires?|recommends?|empfiehlt|verlangt|guide|readme|the docs?|"
+    r"laut \w+|minimum(?: of)?|claims?|reference|referenz|benchmark\w*(?: on| auf)?|"
+    r"reviews? of|as much as|so viel wie|costs? (?:as much as )?|kostet|unlike|anders als|"
+    r"price of|preis (?:einer|von)|beats?|like (?:an?|the)|wie (?:eine?r?|bei)|than (?:an?|my|"
+    r"on|the|one)|als (?:eine|auf|meine|mein)|colleague\w*|kollege hat|friend\w*|someone|"
+    r"jemand|others?|otherwise|sonst|ansonsten|statt|instead of|rather than|not|kein\w*|no|"
+    r"nicht|speed as|schnell wie|vs\.? ~?[\d.,]+ ?s on|replac\w*|ersetz\w*)\s(?:\w+\s){0,2}$"
+)
+_REFERENCE_AFTER = re.compile(
+    r"\s?(?:\d+ ?gb? )?(?:peaked|maxed|topped|spiked|brauchte|hatte|they say|angeblich|"
+    r"in the (?:paper|readme|guide|blog)|laut|beats|schlaegt|minimum\b|is too expensive|"
+    r"ist zu teuer|zu teuer|too expensive|bleib\w*|stays? (?:in|where)|stay in|kommt nicht|"
+    r"are gone|verkauf\w*|sold\b|does it (?:fine|easily)|of a (?:friend|colleague))"
+)
+_OWNED = re.compile(
+    r"\b(?:have|has|got|habe?n?|hat|own|besitz\w*|vorhanden|already|schon|single|on (?:an?|"
+    r"one|my|the|our|\d)|auf (?:einer|meiner|unserer|der|\d)|with|mit|runs|bought|"
+    r"gekauft)\b[^.?!;]{0,18}$|\b(?:my|mein(?:e[nrms]?)?|our|unser(?:e[nrms]?)?)\b[^.?!;]{0,"
+    r"8}$"
+)
+_NO_GPU = re.compile(
+    r"\b(?:no|without(?: an?| any)?|kein\w*|ohne|zero|0)[ \-](?:dedicated |discrete |"
+    r"dedizierte |eigene |extra |nvidia )?(?:gpus?|graphics|grafikkarte\w*|karten?|cards?)\b|"
+    r"\bgpu-?(?:less|los)|\b(?:cpu|ram)[ \-](?:only|inference|inferenz|box|server|based|"
+    r"betrieb|rechner|instan[cz]e?)\b|\b(?:only|nur|just|purely?|rein)\s(?:on |auf |the |der |"
+    r"mit |per |ueber |via )*(?:cpus?|prozessor)\b|\b(?:on|auf)\s(?:the |der |a |einer |my |"
+    r"reiner |pure |plain )?cpu\b(?![- ]?(?:offload|and|und|\+|kern|core))|\breine cpu|"
+    r"\bcpu ok\b"
+)
+_BARE_MACHINE = re.compile(
+    r"\b(?:\d+ ?gb|\d+ ?tb|cores?|kern\w*|ram|cpus?|ollama|llama\.cpp|vps|threads?|xeon|epyc|"
+    r"laptop|notebook|prozessor)\b"
+)
 _HOST_ONLY = re.compile(r"\b(?:which|welche[rn]?|what)\s(?:cpu|processor|prozessor)\b")
 _BOX = re.compile(r"\b(?:vps|epyc|xeon|threadripper|server|box|instan[cz]e?|laptop|rechner|machine|pc|cpu)\b")
 _CARDS = re.compile(r"(?:karten?|cards?|gpus?|grafikkarten?|stueck|of (?:them|those|these)(?: cards)?)$")
-_MY_DEVICE = re.compile(r"\b(?:my|mein\w*|our|unser\w*|on (?:a|the)|auf (?:einem|dem))\s(?:\w+\s)?(?:card|gpu|karte|grafikkarte|laptop|notebook|pc|machine|rechner|computer|box|workstation|server)\b|\b(?:laptop|notebook)\b")
+_MY_DEVICE = re.compile(
+    r"\b(?:my|mein\w*|our|unser\w*|on (?:a|the)|auf (?:einem|dem))\s(?:\w+\s)?(?:card|gpu|"
+    r"karte|grafikkarte|laptop|notebook|pc|machine|rechner|computer|box|workstation|server)\b|"
+    r"\b(?:laptop|notebook)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +100,9 @@ class Machines:
     processor: str | None = None
 
 
-def machines(text: Text, mentions: Sequence[DeviceMention], figures: Sequence[tuple[Quantity, Reading]], slash: bool) -> Machines:
+def machines(
+    text: Text, mentions: Sequence[DeviceMention], figures: Sequence[tuple[Quantity, Reading]], slash: bool
+) -> Machines:
     """Sort the devices named into one machine or several; an unnamed card or a bare processor where none is named."""
     processor = next((m.name for m in mentions if m.kind == "cpu"), None)
     standing = _standing(text, mentions)
@@ -65,7 +126,11 @@ def _as_device(mention: DeviceMention, pieces: int | None) -> Device:
     count = mention.count if mention.count is not None or mention.asked else pieces
     if mention.kind == "cpu":
         return Device(accelerator=mention.name, count=mention.count, memory_gb=None)
-    return Device(accelerator="unknown" if mention.kind == "mac" else mention.name, count=count if count is not None or mention.asked else None, memory_gb=mention.memory_gb)
+    return Device(
+        accelerator="unknown" if mention.kind == "mac" else mention.name,
+        count=count if count is not None or mention.asked else None,
+        memory_gb=mention.memory_gb,
+    )
 
 
 def _standing(text: Text, mentions: Sequence[DeviceMention]) -> list[DeviceMention]:
@@ -103,7 +168,7 @@ def _product(mention: DeviceMention) -> str:
 
 
 def _processor_compared(text: Text, standing: Sequence[DeviceMention]) -> bool:
-    for before, after in zip(standing, standing[1:], strict=False):
+    for before, after in itertools.pairwise(standing):
         if (before.kind == "cpu") != (after.kind == "cpu"):
             gap = text.folded[before.end : after.start]
             if re.search(r"\b(?:vs\.?|versus|or|oder|instead|statt)\b", gap) and len(gap) < 60:
@@ -111,19 +176,32 @@ def _processor_compared(text: Text, standing: Sequence[DeviceMention]) -> bool:
     return False
 
 
-def _arranged(text: Text, standing: list[DeviceMention], slash: bool) -> tuple[list[DeviceMention], Layout, list[DeviceMention]]:
+def _arranged(
+    text: Text, standing: list[DeviceMention], slash: bool
+) -> tuple[list[DeviceMention], Layout, list[DeviceMention]]:
     if len(standing) == 1:
         return standing, "machine", []
-    gaps = [text.folded[max(a.end, a.span_end) : b.start] for a, b in zip(standing, standing[1:], strict=False)]
-    if slash and _SLASH_COMPARE.match(text.folded) or slash and all("|" in gap or "vs" in gap or "," in gap or "/" in gap for gap in gaps):
+    gaps = [text.folded[max(a.end, a.span_end) : b.start] for a, b in itertools.pairwise(standing)]
+    if (slash and _SLASH_COMPARE.match(text.folded)) or (
+        slash and all("|" in gap or "vs" in gap or "," in gap or "/" in gap for gap in gaps)
+    ):
         return standing, "alternatives", []
     joined = [bool(_TOGETHER.match(gap)) for gap in gaps]
     distinct = len({_product(m) for m in standing}) > 1
     if distinct and (all(joined) or _MIX.search(text.folded)) and not any(_APART.search(gap) for gap in gaps):
         return standing, "machine", []
     apart = [bool(_APART.search(gap)) for gap in gaps]
-    suffices = not any("alternative" in gap for gap in gaps) and _SUFFICES.search(text.folded[: standing[0].start + 1]) and not _COMPARING.search(text.folded[: standing[0].start])
-    if any(apart) and suffices and any(_MUST_IT_BE.search(gap) or re.search(r"\b(?:or|oder)\b", gap) for gap in gaps) and not re.search(r"\bvs\.?\b|\bversus\b", text.folded):
+    suffices = (
+        not any("alternative" in gap for gap in gaps)
+        and _SUFFICES.search(text.folded[: standing[0].start + 1])
+        and not _COMPARING.search(text.folded[: standing[0].start])
+    )
+    if (
+        any(apart)
+        and suffices
+        and any(_MUST_IT_BE.search(gap) or re.search(r"\b(?:or|oder)\b", gap) for gap in gaps)
+        and not re.search(r"\bvs\.?\b|\bversus\b", text.folded)
+    ):
         return standing[:1], "machine", standing[1:]
     if any(apart) or _COMPARING.search(text.folded):
         if not distinct and not any(apart):
@@ -131,7 +209,11 @@ def _arranged(text: Text, standing: list[DeviceMention], slash: bool) -> tuple[l
         return standing, "alternatives", []
     if any(joined) and distinct:
         return standing, "machine", []
-    if distinct and all(m.count for m in standing) and not any(_OWNED.search(clause(text.folded, m.start, m.end, 40)[0]) for m in standing):
+    if (
+        distinct
+        and all(m.count for m in standing)
+        and not any(_OWNED.search(clause(text.folded, m.start, m.end, 40)[0]) for m in standing)
+    ):
         return standing, "alternatives", []
     first = _owned_first(text, standing)
     return [first], "machine", [m for m in standing if _product(m) != _product(first)]
@@ -144,30 +226,42 @@ def _owned_first(text: Text, standing: Sequence[DeviceMention]) -> DeviceMention
 
 
 def _loose_pieces(figures: Sequence[tuple[Quantity, Reading]], together: Sequence[DeviceMention]) -> int | None:
-    """"V100 32GB … 4 Stück pro Knoten", "H200 box … 8x 141GB": a count said apart from the only device named."""
+    """ "V100 32GB … 4 Stück pro Knoten", "H200 box … 8x 141GB": a count said apart from the only device named."""
     if len(together) != 1 or together[0].count is not None or together[0].asked:
         return None
-    for quantity, reading in figures:
-        if reading.field == "devices" and float(reading.value) == int(float(reading.value)) and 1 < float(reading.value) <= 4096:  # type: ignore[arg-type]
-            return int(float(reading.value))  # type: ignore[arg-type]
-    return None
+    counts = (r.number for _, r in figures if r.field == "devices")
+    return next((int(n) for n in counts if n == int(min(n, 1e9)) and 1 < n <= 4096), None)
 
 
-def _unnamed(text: Text, standing: Sequence[DeviceMention], figures: Sequence[tuple[Quantity, Reading]], processor: str | None) -> Machines:
+def _unnamed(
+    text: Text, standing: Sequence[DeviceMention], figures: Sequence[tuple[Quantity, Reading]], processor: str | None
+) -> Machines:
     cards = [(q, r) for q, r in figures if r.field in ("card_gb", "devices")]
-    memory = next((float(r.value) for _, r in cards if r.field == "card_gb"), None)  # type: ignore[arg-type]
-    count = next((float(r.value) for _, r in cards if r.field == "devices"), None)  # type: ignore[arg-type]
+    memory = next((r.number for _, r in cards if r.field == "card_gb"), None)
+    count = next((r.number for _, r in cards if r.field == "devices"), None)
     spans = tuple((r.start, r.end) for _, r in cards)
     none = _NO_GPU.search(text.folded)
     if none and not cards and (standing or _BARE_MACHINE.search(text.folded)):
         named = standing[0] if standing else None
         span = (named.start, named.end) if named else none.span()
-        return Machines((Device(accelerator=named.name if named else "CPU", count=1),), spans=(span,), cpu_only=True, processor=processor)
+        return Machines(
+            (Device(accelerator=named.name if named else "CPU", count=1),),
+            spans=(span,),
+            cpu_only=True,
+            processor=processor,
+        )
     if cards and (memory or count):
-        return Machines((Device(accelerator="unknown", count=count or 1, memory_gb=memory),), spans=spans, processor=processor)
+        return Machines(
+            (Device(accelerator="unknown", count=count or 1, memory_gb=memory),), spans=spans, processor=processor
+        )
     if standing and not _HOST_ONLY.search(text.folded):
         named = standing[0]
-        return Machines((Device(accelerator=named.name, count=named.count or 1),), spans=((named.start, named.end),), cpu_only=True, processor=processor)
+        return Machines(
+            (Device(accelerator=named.name, count=named.count or 1),),
+            spans=((named.start, named.end),),
+            cpu_only=True,
+            processor=processor,
+        )
     mine = _MY_DEVICE.search(text.folded)
     if mine:
         return Machines((Device(accelerator="unknown", count=1),), spans=(mine.span(),), processor=processor)

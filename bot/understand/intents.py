@@ -8,33 +8,233 @@ from bot.understand.text import Text
 
 _CUES: tuple[tuple[Intent, float, str], ...] = (
     # reicht, passt, läuft
-    ("fits", 3.0, r"\b(?:reicht|reichen|genuegt|genuegen|langt|ausreichend|passt|passen|is (?:\w+ ){0,6}enough|enough (?:for|to|\?)|enough\b|fits?\b|fitting|hard limit|zu klein|too small|overkill)"),
-    ("fits", 2.4, r"\b(?:laeuft|laufen|lauffaehig|geht (?:da|das|es|sich)|geht\b|klappt|schafft (?:das|es|die|ein)|drauf|drin\b|genug (?:fuer|vram|speicher)|runs? on|run it|run (?:a|the|an|this)|hold (?:that|it)|can (?:i|we|you|it|one)|could i|kann (?:ich|man|die|das|eine)|koennen wir|will (?:it|an?|the|my|one|2|two)|would (?:it|an?|that|ktransformers|\d)|does (?:\w+ ){0,5}(?:work|run|need)|possible|moeglich|machbar|feasible|realistisch|any chance|get\w* .{0,20} going|useful for|brauchbar|ok\?|realistic|worth trying|survive|squeeze\w*|zurecht|ueberhaupt|doable|viable|workable|suffic\w*|adequate|capable|handle|cope|pull (?:it|this|that) off|good enough|gud enough|taugt|packt|packen|stemm\w*|tauglich|geeignet|suitable|tut'?s\b|reichts|gehts|laeufts|betreiben|supports?\b|unterstuetz\w*|usable|nutzbar|sinnvoll (?:laeuft|nutz\w*))"),
-    ("fits", 3.0, r"\b(?:what can (?:i|we) run|was kann ich .{0,30}laufen|was laeuft|what runs|which models?(?: can| run| fit| would)|welche modelle|welches modell (?:passt|laeuft|geht)|largest model|groesste[sn]? modell|max(?:imum|imal)?(?:er|e)? (?:context|kontext|ctx)|how much (?:ctx|context)|wie ?viel kontext|best quant|welche[nrsm]? quant|what quant)"),
-    ("size", 3.0, r"\b(?:what (?:gpu|gpus|hardware|hw|card|cards|box|server|machine|do i need|do we need|would i need|kind of|size|vram|minimum)|which (?:gpu|gpus|hardware|card|cards|box|server|machine|setup|accelerator)|welche[nrs]? (?:gpu|gpus|hardware|karte|karten|grafikkarte\w*|server|maschine|rechner|ausstattung|beschleuniger)|was brauch\w*|was muesste|was fuer (?:eine?n?|einen) (?:karte|server|gpu|hardware|rechner|maschine|kiste)|mit was|womit)"),
-    ("size", 3.0, r"\b(?:how much (?:v?ram|memory|gpu|iron|hardware|gpu memory|vram)|wie ?viel (?:v?ram|speicher|gpu|grafikspeicher|arbeitsspeicher|hardware|gb)|how many (?:gpus?|cards|h100s?|a100s?|l40s?|l4s?|\w*\d\w*|accelerators|nodes|servers|of (?:them|those))|wie ?viele? (?:gpus?|karten|grafikkarten|server|knoten|\w*\d\w*|davon)|how big|wie gross|hardware (?:fuer|for)|dimensionier\w*|auslegen|auslegung|sizing|size (?:for|a|it|this|llama|us)|empfehl\w*|recommend\w*|suggest\w*|vorschlag|what (?:should|would) (?:i|we) (?:buy|get|order)|was (?:soll|sollen|sollte) (?:ich|wir) (?:kaufen|nehmen|bestellen|anschaffen)|kaufberatung|planning hardware|specs? for|requirements?|anforderung\w*|need a server|brauch\w* (?:wir|ich|es)|minimum|smallest (?:gpu|thing|card|box)|kleinste|guenstigste karte|durchrechnen|rechnung|weights gb|break ?down|was waere|benoetig\w*|erforderlich\w*|noetig|needed|required|would it take|spec out|berechn\w*|calculate|estimate\b|abschaetz\w*|brauchts|was fuer (?:ein|eine|einen)\b|vram\s?\?|speicher\s?\?|ram\s?\?|setup (?:for|fuer)|bedarf\b)"),
-    ("compare", 3.4, r"(?:\bvs\.?\b|\bversus\b|\bvergleich\w*|\bcompar(?:e|ed|ison|ing)\b|\bwhich (?:is|one|of|would|fits|serves|card|should|setup) (?:is |of |the )?(?:better|faster|these|those|them|more)|\bwas ist (?:besser|schneller|sinnvoller|guenstiger)|\bwelche[rs]? (?:ist|von|der|waere) |\bgegenueber\b|\bbetter (?:buy|choice|option|deal)|\bdeciding\b|\bentscheid\w*|\bchoosing between|\bupgrade\b|\blohnt sich\b|\bunterschied (?:macht|zwischen|in)|\bwhich of\b|\bwhich serves|\bwhich fits|\bwelche fuer|\blieber\b|\bor better\b|\bwelche\?|\bschwanke\w*|\btorn between|\beither\b|\bgegeneinander|\bor just buy|\badd a|\bthinking \d|\balternativ)"),
-    ("throughput", 3.0, r"\b(?:how fast|how quick\w*|wie schnell|wie flott|what speed|welche geschwindigkeit|throughput|durchsatz|tok(?:en)?s?/s (?:kann|can|do|should|would|schafft|bekomm)|(?:how much|wie ?viel) (?:slower|faster|langsamer|schneller)|how many (?:tok\w*|t/s|users?|people|concurrent|parallel|requests|streams|chats|sessions|pages|images|clients|agents|simultaneous|employees|devs|developers|calls|students)|wie ?vielen? (?:tok\w*|t/s|nutzern?|leuten?|user|anfragen|parallelen?|streams|chats|sitzungen|seiten|bildern?|gleichzeitigen?|benutzern?|mitarbeitern?|kollegen|requests|clients|agenten|anrufe|studenten)|wie ?viel (?:tok\w*|t/s|durchsatz|nutzer)|concurrency limit|what concurrency|which t/s|what (?:tok/s|t/s|ttft|throughput|latency|tps)|(?:ttft|latency|latenz|durchsatz|throughput)\s?\?|limits me|go (?:up )?to \d+|ttft (?:for|fuer|auf|on|bei)|was sind ttft|tokens? per second (?:can|do|should)|roughly how many|hours\? days|how long|wie lange|dauert|speed\b|geschwindigkeit|tps\b|handle \d|stemm\w*|bedienen|verkraft\w*|serves? (?:more|how many)|concurrency should|what should it be|painful|(?<![\d.,~] )(?<![\d.,~])(?:tok(?:en)?s?/s|t/s|tps)\b(?=\s?(?:for|fuer|bei|at|\?|auf|on|mit|with|can|kann|per|pro|und|and|$))|faster\b|schneller\b|snappy|fluessig|responsive|tempo\b|flott\b|latency|latenz|warten die|people wait|users? wait|max(?:imum|imale?)? batch|pages per (?:hour|second|minute)|seiten pro|stunden (?:brauch|dauer)|how quick|reqs?/s|rps\b|qps\b|time to first|before it's)"),
-    ("explain", 3.0, r"\b(?:why|warum|wieso|weshalb|woran|how come|how on earth|wie kann das|how did you|wie kommst du|what'?s? (?:is )?(?:wrong|missing|going on)|what am i (?:missing|doing)|what are we doing|was mache ich falsch|where does (?:the|all)|wo(?:hin)? (?:geht|bleibt|ist) (?:der|das|die)|normal\b|expected\b|erwartbar|bug\b|broken|kaputt|defective|defekt|stimmt (?:es|das|da)|is it true|is that true|can that be|kann das (?:sein|stimmen)|really need|erklaer\w*|explain\w*|what happens|was passiert|difference between|was ist der unterschied|unterschied zw|was bedeutet|what does .{0,30} mean|more important|mach(?:t|en) (?:das|es) (?:viel|einen|was)|makes? (?:a|much|any) difference|does it matter|does (?:adding|doubling|a second|using|it matter|this)|double the speed|doppelt so schnell|twice as fast|how does|wie funktioniert|how is that|makes? sense|worth\b|lohnt\b|how much (?:slower|faster|worse|better)|macht .{0,12} sinn|how much faster|wie viel schneller|bringt (?:das|es|mir|ein|eine|mehr)|spielt .{0,20} rolle|which is right|wer hat recht|is that sane|sane\b|upselling|plausib\w*|worth it|even used|does (?:mixing|it load)|ueberhaupt sinnvoll|sinnvoll\b|rather not|oder besser nicht|herleit\w*|nachvollzieh\w*|formeln?\b|does .{0,24} help|bringt .{0,24} was|addiert|shouldn'?t it|obwohl|eigentlich|so slow|so langsam|halb so schnell|realistic\b|misleading|myth|mythos|verstehe nicht|don'?t understand|wrong)"),
-    ("explain", 2.6, r"\b(?:never \w+ again|haengt|hangs|abbruch|stuerzt|crash\w*|ooms?|out of memory|refuses|won'?t (?:start|load|fit)|startet nicht|seems to do nothing|blows? (?:it )?up|double their)\b"),
-    ("size", 3.7, r"\b(?:planning hardware|welche hardware|what hardware|which hardware|hardware brauchen|hardware do (?:i|we))\b"),
-    ("cost", 3.0, r"\b(?:kost\w*|costs?\b|costing|pric(?:e|es|ing)|preis\w*|cheap\w*|guenstig\w*|billig\w*|teuer|expensive|overpay\w*|rent(?:s|al|ing)?\b|miet\w*|buy or rent|kaufen oder mieten|break[- ]?even|amortis\w*|rentier\w*|rechnet sich|rechnen sich|tco\b|per million|pro million|/mtok|per mtok|pro mio|wirtschaftlich\w*|roi\b|api bill|(?:how much|wie ?viel) (?:money|geld|\$|€)|spending|monatlich\w* kosten|stundenpreis|instance type|welche instanz|worth (?:buying|renting)|\$ per|€ pro|lohnt das|lohnt sich (?:das|die|der|ein)|cloud oder kaufen|buy(?:ing)? or (?:rent|cloud)|kaufen oder|mieten oder|payback|spar(?:t|en) (?:wir|ich|man)|saves? money|electricity (?:cost|bill)|stromkosten|monthly cost|pay for|bezahl\w*|invoice|quote\b|angebot\b|capex|opex|budget for the cfo)"),
-    ("power", 3.6, r"\b(?:watts?\b|wattage|strom\w*|netzteil\w*|psus?\b|power (?:supply|draw|limit|cap|consumption|bill)|breaker|sicherung\w*|heat\b|heiss\w*|heat output|abwaerme|kuehlung|cooling|lautstaerke|laut wird|laut\b(?! (?:hersteller|doku|angabe|nvidia|dsgvo|readme|datenblatt|vendor))|noise|noisy|loud|kwh|stromverbrauch|steckdose\w*|outlet|power limit\w*|cap \w+ to \d+ ?w|\d+ ?w\b.{0,30}(?:psu|netzteil)|undervolt\w*|thermal\w*|klimaanlage|ups\b|usv\b|amps?\b|220v|110v|230v|waermeentwicklung|dezibel|luefter)"),
-    ("system", 2.8, r"\b(?:nv-?link|pcie\b|pci-e|nvme|ssds?\b|netzwerk|network|infiniband|gbe\b|10g\b|25g\b|mainboard|motherboard|which cpu|welche[rn]? (?:cpu|prozessor)|cpu (?:for|fuer|dazu|brauche)|memory channels|speicherkanaele|how much (?:system )?ram\b|wie ?viel (?:ram|arbeitsspeicher|system)|lanes|riser|chassis|rack\w*|failover|redundan\w*|hochverfuegbar\w*|ausfall|ausfaellt|faellt .{0,14} aus|gpu dies|dies\?|load time|ladezeit|loading|storage|festplatte\w*|disk\b|unterbau|workstation (?:als|for)|kubernetes|ressourcen|resources|switch\b|nfs\b|backup\w*|n\+1|how many (?:cores|kerne|cpus)|wie ?viele (?:kerne|cores)|ecc\b|bridge\b|numa\b|server room|serverraum|hot ?spare|uptime|verfuegbarkeit|99[.,]\d|which ram|ddr5\?|cold start|kaltstart|model swap)"),
-    ("rag", 3.3, r"(?:\brag\b|\bdokument\w*\b(?=.{0,40}\b(?:such|chat|frag|index|durchsuch|wissen|rag|confluence|share))|\bdokumentensuche|\bembedd\w*|\bvector (?:db|database|store|index)|\bvektor\w*|\brerank\w*|\bre-rank\w*|\bhnsw\b|\bqdrant|\bmilvus|\bpgvector|\bfaiss|\bweaviate|\bchroma\b|\bchunks?\b|\bknowledge base|\bwissensdatenbank|\bretrieval|\bindex(?:ing|ieren|ierung)\b|\bsharepoint|\bconfluence|\bragflow|\bsemantic search|\bsemantische suche|\bdocument search|\bopensearch|\belasticsearch)"),
-)  # fmt: skip
+    (
+        "fits",
+        3.0,
+        r"\b(?:reicht|reichen|genuegt|genuegen|langt|ausreichend|passt|passen|is (?:\w+ ){0,"
+        r"6}enough|enough (?:for|to|\?)|enough\b|fits?\b|fitting|hard limit|zu klein|too small|"
+        r"overkill)",
+    ),
+    (
+        "fits",
+        2.4,
+        r"\b(?:laeuft|laufen|lauffaehig|geht (?:da|das|es|sich)|geht\b|klappt|schafft (?:das|es|"
+        r"die|ein)|drauf|drin\b|genug (?:fuer|vram|speicher)|runs? on|run it|run (?:a|the|an|"
+        r"this)|hold (?:that|it)|can (?:i|we|you|it|one)|could i|kann (?:ich|man|die|das|eine)|"
+        r"koennen wir|will (?:it|an?|the|my|one|2|two)|would (?:it|an?|that|ktransformers|\d)|"
+        r"does (?:\w+ ){0,5}(?:work|run|need)|possible|moeglich|machbar|feasible|realistisch|"
+        r"any chance|get\w* .{0,20} going|useful for|brauchbar|ok\?|realistic|worth trying|"
+        r"survive|squeeze\w*|zurecht|ueberhaupt|doable|viable|workable|suffic\w*|adequate|capable|"
+        r"handle|cope|pull (?:it|this|that) off|good enough|gud enough|taugt|packt|packen|"
+        r"stemm\w*|tauglich|geeignet|suitable|tut'?s\b|reichts|gehts|laeufts|betreiben|"
+        r"supports?\b|unterstuetz\w*|usable|nutzbar|sinnvoll (?:laeuft|nutz\w*))",
+    ),
+    (
+        "fits",
+        3.0,
+        r"\b(?:what can (?:i|we) run|was kann ich .{0,30}laufen|was laeuft|what runs|"
+        r"which models?(?: can| run| fit| would)|welche modelle|welches modell (?:passt|laeuft|"
+        r"geht)|largest model|groesste[sn]? modell|max(?:imum|imal)?(?:er|e)? (?:context|kontext|"
+        r"ctx)|how much (?:ctx|context)|wie ?viel kontext|best quant|welche[nrsm]? quant|"
+        r"what quant)",
+    ),
+    (
+        "size",
+        3.0,
+        r"\b(?:what (?:gpu|gpus|hardware|hw|card|cards|box|server|machine|do i need|do we need|"
+        r"would i need|kind of|size|vram|minimum)|which (?:gpu|gpus|hardware|card|cards|box|"
+        r"server|machine|setup|accelerator)|welche[nrs]? (?:gpu|gpus|hardware|karte|karten|"
+        r"grafikkarte\w*|server|maschine|rechner|ausstattung|beschleuniger)|was brauch\w*|"
+        r"was muesste|was fuer (?:eine?n?|einen) (?:karte|server|gpu|hardware|rechner|maschine|"
+        r"kiste)|mit was|womit)",
+    ),
+    (
+        "size",
+        3.0,
+        r"\b(?:how much (?:v?ram|memory|gpu|iron|hardware|gpu memory|vram)|wie ?viel (?:v?ram|"
+        r"speicher|gpu|grafikspeicher|arbeitsspeicher|hardware|gb)|how many (?:gpus?|cards|h100s?|"
+        r"a100s?|l40s?|l4s?|\w*\d\w*|accelerators|nodes|servers|of (?:them|those))|"
+        r"wie ?viele? (?:gpus?|karten|grafikkarten|server|knoten|\w*\d\w*|davon)|how big|"
+        r"wie gross|hardware (?:fuer|for)|dimensionier\w*|auslegen|auslegung|sizing|size (?:for|a|"
+        r"it|this|llama|us)|empfehl\w*|recommend\w*|suggest\w*|vorschlag|what (?:should|"
+        r"would) (?:i|we) (?:buy|get|order)|was (?:soll|sollen|sollte) (?:ich|wir) (?:kaufen|"
+        r"nehmen|bestellen|anschaffen)|kaufberatung|planning hardware|specs? for|requirements?|"
+        r"anforderung\w*|need a server|brauch\w* (?:wir|ich|es)|minimum|smallest (?:gpu|thing|"
+        r"card|box)|kleinste|guenstigste karte|durchrechnen|rechnung|weights gb|break ?down|"
+        r"was waere|benoetig\w*|erforderlich\w*|noetig|needed|required|would it take|spec out|"
+        r"berechn\w*|calculate|estimate\b|abschaetz\w*|brauchts|was fuer (?:ein|eine|einen)\b|"
+        r"vram\s?\?|speicher\s?\?|ram\s?\?|setup (?:for|fuer)|bedarf\b)",
+    ),
+    (
+        "compare",
+        3.4,
+        r"(?:\bvs\.?\b|\bversus\b|\bvergleich\w*|\bcompar(?:e|ed|ison|ing)\b|\bwhich (?:is|one|of|"
+        r"would|fits|serves|card|should|setup) (?:is |of |the )?(?:better|faster|these|those|them|"
+        r"more)|\bwas ist (?:besser|schneller|sinnvoller|guenstiger)|\bwelche[rs]? (?:ist|von|der|"
+        r"waere) |\bgegenueber\b|\bbetter (?:buy|choice|option|deal)|\bdeciding\b|\bentscheid\w*|"
+        r"\bchoosing between|\bupgrade\b|\blohnt sich\b|\bunterschied (?:macht|zwischen|in)|"
+        r"\bwhich of\b|\bwhich serves|\bwhich fits|\bwelche fuer|\blieber\b|\bor better\b|"
+        r"\bwelche\?|\bschwanke\w*|\btorn between|\beither\b|\bgegeneinander|\bor just buy|"
+        r"\badd a|\bthinking \d|\balternativ)",
+    ),
+    (
+        "throughput",
+        3.0,
+        r"\b(?:how fast|how quick\w*|wie schnell|wie flott|what speed|welche geschwindigkeit|"
+        r"throughput|durchsatz|tok(?:en)?s?/s (?:kann|can|do|should|would|schafft|bekomm)|"
+        r"(?:how much|wie ?viel) (?:slower|faster|langsamer|schneller)|how many (?:tok\w*|t/s|"
+        r"users?|people|concurrent|parallel|requests|streams|chats|sessions|pages|images|clients|"
+        r"agents|simultaneous|employees|devs|developers|calls|students)|wie ?vielen? (?:tok\w*|"
+        r"t/s|nutzern?|leuten?|user|anfragen|parallelen?|streams|chats|sitzungen|seiten|bildern?|"
+        r"gleichzeitigen?|benutzern?|mitarbeitern?|kollegen|requests|clients|agenten|anrufe|"
+        r"studenten)|wie ?viel (?:tok\w*|t/s|durchsatz|nutzer)|concurrency limit|what concurrency|"
+        r"which t/s|what (?:tok/s|t/s|ttft|throughput|latency|tps)|(?:ttft|latency|latenz|"
+        r"durchsatz|throughput)\s?\?|limits me|go (?:up )?to \d+|ttft (?:for|fuer|auf|on|bei)|"
+        r"was sind ttft|tokens? per second (?:can|do|should)|roughly how many|hours\? days|"
+        r"how long|wie lange|dauert|speed\b|geschwindigkeit|tps\b|handle \d|stemm\w*|bedienen|"
+        r"verkraft\w*|serves? (?:more|how many)|concurrency should|what should it be|painful|"
+        r"(?<![\d.,~] )(?<![\d.,~])(?:tok(?:en)?s?/s|t/s|tps)\b(?=\s?(?:for|fuer|bei|at|\?|auf|on|"
+        r"mit|with|can|kann|per|pro|und|and|$))|faster\b|schneller\b|snappy|fluessig|responsive|"
+        r"tempo\b|flott\b|latency|latenz|warten die|people wait|users? wait|max(?:imum|"
+        r"imale?)? batch|pages per (?:hour|second|minute)|seiten pro|stunden (?:brauch|dauer)|"
+        r"how quick|reqs?/s|rps\b|qps\b|time to first|before it's)",
+    ),
+    (
+        "explain",
+        3.0,
+        r"\b(?:why|warum|wieso|weshalb|woran|how come|how on earth|wie kann das|how did you|"
+        r"wie kommst du|what'?s? (?:is )?(?:wrong|missing|going on)|what am i (?:missing|doing)|"
+        r"what are we doing|was mache ich falsch|where does (?:the|all)|wo(?:hin)? (?:geht|bleibt|"
+        r"ist) (?:der|das|die)|normal\b|expected\b|erwartbar|bug\b|broken|kaputt|defective|defekt|"
+        r"stimmt (?:es|das|da)|is it true|is that true|can that be|kann das (?:sein|stimmen)|"
+        r"really need|erklaer\w*|explain\w*|what happens|was passiert|difference between|"
+        r"was ist der unterschied|unterschied zw|was bedeutet|what does .{0,30} mean|"
+        r"more important|mach(?:t|en) (?:das|es) (?:viel|einen|was)|makes? (?:a|much|"
+        r"any) difference|does it matter|does (?:adding|doubling|a second|using|it matter|this)|"
+        r"double the speed|doppelt so schnell|twice as fast|how does|wie funktioniert|how is that|"
+        r"makes? sense|worth\b|lohnt\b|how much (?:slower|faster|worse|better)|macht .{0,12} sinn|"
+        r"how much faster|wie viel schneller|bringt (?:das|es|mir|ein|eine|mehr)|spielt .{0,"
+        r"20} rolle|which is right|wer hat recht|is that sane|sane\b|upselling|plausib\w*|"
+        r"worth it|even used|does (?:mixing|it load)|ueberhaupt sinnvoll|sinnvoll\b|rather not|"
+        r"oder besser nicht|herleit\w*|nachvollzieh\w*|formeln?\b|does .{0,24} help|bringt .{0,"
+        r"24} was|addiert|shouldn'?t it|obwohl|eigentlich|so slow|so langsam|halb so schnell|"
+        r"realistic\b|misleading|myth|mythos|verstehe nicht|don'?t understand|wrong)",
+    ),
+    (
+        "explain",
+        2.6,
+        r"\b(?:never \w+ again|haengt|hangs|abbruch|stuerzt|crash\w*|ooms?|out of memory|refuses|"
+        r"won'?t (?:start|load|fit)|startet nicht|seems to do nothing|blows? (?:it )?up|"
+        r"double their)\b",
+    ),
+    (
+        "size",
+        3.7,
+        r"\b(?:planning hardware|welche hardware|what hardware|which hardware|hardware brauchen|"
+        r"hardware do (?:i|we))\b",
+    ),
+    (
+        "cost",
+        3.0,
+        r"\b(?:kost\w*|costs?\b|costing|pric(?:e|es|ing)|preis\w*|cheap\w*|guenstig\w*|billig\w*|"
+        r"teuer|expensive|overpay\w*|rent(?:s|al|ing)?\b|miet\w*|buy or rent|kaufen oder mieten|"
+        r"break[- ]?even|amortis\w*|rentier\w*|rechnet sich|rechnen sich|tco\b|per million|"
+        r"pro million|/mtok|per mtok|pro mio|wirtschaftlich\w*|roi\b|api bill|(?:how much|"
+        r"wie ?viel) (?:money|geld|\$|€)|spending|monatlich\w* kosten|stundenpreis|instance type|"
+        r"welche instanz|worth (?:buying|renting)|\$ per|€ pro|lohnt das|lohnt sich (?:das|die|"
+        r"der|ein)|cloud oder kaufen|buy(?:ing)? or (?:rent|cloud)|kaufen oder|mieten oder|"
+        r"payback|spar(?:t|en) (?:wir|ich|man)|saves? money|electricity (?:cost|bill)|stromkosten|"
+        r"monthly cost|pay for|bezahl\w*|invoice|quote\b|angebot\b|capex|opex|budget for the cfo)",
+    ),
+    (
+        "power",
+        3.6,
+        r"\b(?:watts?\b|wattage|strom\w*|netzteil\w*|psus?\b|power (?:supply|draw|limit|cap|"
+        r"consumption|bill)|breaker|sicherung\w*|heat\b|heiss\w*|heat output|abwaerme|kuehlung|"
+        r"cooling|lautstaerke|laut wird|laut\b(?! (?:hersteller|doku|angabe|nvidia|dsgvo|readme|"
+        r"datenblatt|vendor))|noise|noisy|loud|kwh|stromverbrauch|steckdose\w*|outlet|"
+        r"power limit\w*|cap \w+ to \d+ ?w|\d+ ?w\b.{0,30}(?:psu|netzteil)|undervolt\w*|"
+        r"thermal\w*|klimaanlage|ups\b|usv\b|amps?\b|220v|110v|230v|waermeentwicklung|dezibel|"
+        r"luefter)",
+    ),
+    (
+        "system",
+        2.8,
+        r"\b(?:nv-?link|pcie\b|pci-e|nvme|ssds?\b|netzwerk|network|infiniband|gbe\b|10g\b|25g\b|"
+        r"mainboard|motherboard|which cpu|welche[rn]? (?:cpu|prozessor)|cpu (?:for|fuer|dazu|"
+        r"brauche)|memory channels|speicherkanaele|how much (?:system )?ram\b|wie ?viel (?:ram|"
+        r"arbeitsspeicher|system)|lanes|riser|chassis|rack\w*|failover|redundan\w*|"
+        r"hochverfuegbar\w*|ausfall|ausfaellt|faellt .{0,14} aus|gpu dies|dies\?|load time|"
+        r"ladezeit|loading|storage|festplatte\w*|disk\b|unterbau|workstation (?:als|for)|"
+        r"kubernetes|ressourcen|resources|switch\b|nfs\b|backup\w*|n\+1|how many (?:cores|kerne|"
+        r"cpus)|wie ?viele (?:kerne|cores)|ecc\b|bridge\b|numa\b|server room|serverraum|"
+        r"hot ?spare|uptime|verfuegbarkeit|99[.,]\d|which ram|ddr5\?|cold start|kaltstart|"
+        r"model swap)",
+    ),
+    (
+        "rag",
+        3.3,
+        r"(?:\brag\b|\bdokument\w*\b(?=.{0,40}\b(?:such|chat|frag|index|durchsuch|wissen|rag|"
+        r"confluence|share))|\bdokumentensuche|\bembedd\w*|\bvector (?:db|database|store|index)|"
+        r"\bvektor\w*|\brerank\w*|\bre-rank\w*|\bhnsw\b|\bqdrant|\bmilvus|\bpgvector|\bfaiss|"
+        r"\bweaviate|\bchroma\b|\bchunks?\b|\bknowledge base|\bwissensdatenbank|\bretrieval|"
+        r"\bindex(?:ing|ieren|ierung)\b|\bsharepoint|\bconfluence|\bragflow|\bsemantic search|"
+        r"\bsemantische suche|\bdocument search|\bopensearch|\belasticsearch)",
+    ),
+)
 _CUE = tuple((intent, weight, re.compile(pattern)) for intent, weight, pattern in _CUES)
 
 _SLASH: Mapping[str, Intent] = {
-    "size": "size", "fits": "fits", "fit": "fits", "passt": "fits", "check": "fits", "cmp": "compare", "compare": "compare", "vergleich": "compare",
-    "vs": "compare", "ft": "finetune", "finetune": "finetune", "train": "finetune", "training": "finetune", "lora": "finetune", "qlora": "finetune",
-    "tps": "throughput", "speed": "throughput", "throughput": "throughput", "tempo": "throughput", "bench": "throughput", "users": "throughput",
-    "why": "explain", "warum": "explain", "explain": "explain", "help": "explain", "hilfe": "explain", "cost": "cost", "kosten": "cost",
-    "preis": "cost", "price": "cost", "power": "power", "strom": "power", "watt": "power", "system": "system", "rag": "rag", "embed": "rag",
-    "ctx": "fits", "kontext": "fits", "quant": "fits", "rent": "cost", "miete": "cost", "toks": "throughput", "sizing": "size", "max": "fits",
-}  # fmt: skip
+    "size": "size",
+    "fits": "fits",
+    "fit": "fits",
+    "passt": "fits",
+    "check": "fits",
+    "cmp": "compare",
+    "compare": "compare",
+    "vergleich": "compare",
+    "vs": "compare",
+    "ft": "finetune",
+    "finetune": "finetune",
+    "train": "finetune",
+    "training": "finetune",
+    "lora": "finetune",
+    "qlora": "finetune",
+    "tps": "throughput",
+    "speed": "throughput",
+    "throughput": "throughput",
+    "tempo": "throughput",
+    "bench": "throughput",
+    "users": "throughput",
+    "why": "explain",
+    "warum": "explain",
+    "explain": "explain",
+    "help": "explain",
+    "hilfe": "explain",
+    "cost": "cost",
+    "kosten": "cost",
+    "preis": "cost",
+    "price": "cost",
+    "power": "power",
+    "strom": "power",
+    "watt": "power",
+    "system": "system",
+    "rag": "rag",
+    "embed": "rag",
+    "ctx": "fits",
+    "kontext": "fits",
+    "quant": "fits",
+    "rent": "cost",
+    "miete": "cost",
+    "toks": "throughput",
+    "sizing": "size",
+    "max": "fits",
+}
 _SLASH_WORD = re.compile(r"\s*/([a-z]+)\b")
-_HELP = re.compile(r"\s*/?(?:help|hilfe|was kannst du|what can you do|wie benutze ich dich|how do i use you|how does this (?:bot )?work)\b")
+_HELP = re.compile(
+    r"\s*/?(?:help|hilfe|was kannst du|what can you do|wie benutze ich dich|how do i use you|"
+    r"how does this (?:bot )?work)\b"
+)
 
 
 def slash_word(text: Text) -> str | None:

@@ -12,7 +12,18 @@ from bot.understand.request import Clarify, Intent
 from bot.understand.scope import Scope
 from bot.understand.text import Text
 
-_ORDER: tuple[Intent, ...] = ("finetune", "compare", "rag", "power", "cost", "explain", "throughput", "system", "size", "fits")
+_ORDER: tuple[Intent, ...] = (
+    "finetune",
+    "compare",
+    "rag",
+    "power",
+    "cost",
+    "explain",
+    "throughput",
+    "system",
+    "size",
+    "fits",
+)
 _MOST = 3
 _WEAK = 2.2
 
@@ -26,7 +37,17 @@ class Verdict:
     in_scope: bool
 
 
-def intents_of(scope: Scope, weights: dict[Intent, float], values: Mapping[str, Any], training: bool, named: Machines, follow_up: FollowUp, text: Text, in_thread: bool, other: Mapping[str, Any]) -> Verdict:
+def intents_of(
+    scope: Scope,
+    weights: dict[Intent, float],
+    values: Mapping[str, Any],
+    training: bool,
+    named: Machines,
+    follow_up: FollowUp,
+    text: Text,
+    in_thread: bool,
+    other: Mapping[str, Any],
+) -> Verdict:
     """Weigh the intents named by words against what the fields imply."""
     weights = dict(weights)
     subject = _has_subject(values)
@@ -36,7 +57,12 @@ def intents_of(scope: Scope, weights: dict[Intent, float], values: Mapping[str, 
         weights["finetune"] = weights.get("finetune", 0.0) + 4.0
     if named.layout == "alternatives" and len(named.hardware) > 1:
         weights["compare"] = weights.get("compare", 0.0) + 3.5
-    elif "compare" in weights and len(named.hardware) < 2 and len(values.get("models", ())) < 2 and "formats" not in values:
+    elif (
+        "compare" in weights
+        and len(named.hardware) < 2
+        and len(values.get("models", ())) < 2
+        and "formats" not in values
+    ):
         weights["compare"] -= 1.2
     _from_observations(weights, other)
     _from_fields(weights, values)
@@ -47,8 +73,17 @@ def intents_of(scope: Scope, weights: dict[Intent, float], values: Mapping[str, 
         return Verdict("clarify", ("clarify",), True)
     if not subject and not in_thread and not (set(ranked) & {"explain", "system", "rag", "power"}) and not values:
         return Verdict("clarify", ("clarify", *ranked[: _MOST - 1]), True)
-    if {"hardware"} & values.keys() and {"models", "params_b"} & values.keys() and "fits" not in ranked[:_MOST] and ranked[0] not in ("power", "rag"):
-        ranked = [*ranked[: _MOST - 1], "fits"] if len(ranked) >= _MOST and weights[ranked[_MOST - 1]] < 2.6 else [*ranked, "fits"]
+    if (
+        {"hardware"} & values.keys()
+        and {"models", "params_b"} & values.keys()
+        and "fits" not in ranked[:_MOST]
+        and ranked[0] not in ("power", "rag")
+    ):
+        ranked = (
+            [*ranked[: _MOST - 1], "fits"]
+            if len(ranked) >= _MOST and weights[ranked[_MOST - 1]] < 2.6
+            else [*ranked, "fits"]
+        )
     return Verdict(ranked[0], tuple(ranked[:_MOST]), True)
 
 
@@ -80,7 +115,14 @@ def _from_fields(weights: dict[Intent, float], values: Mapping[str, Any]) -> Non
 _SIZING: frozenset[Intent] = frozenset(("size", "fits", "throughput", "compare", "finetune", "rag"))
 
 
-def _declined(scope: Scope, weights: Mapping[Intent, float], values: Mapping[str, Any], subject: bool, follow_up: FollowUp, text: Text) -> bool:
+def _declined(
+    scope: Scope,
+    weights: Mapping[Intent, float],
+    values: Mapping[str, Any],
+    subject: bool,
+    follow_up: FollowUp,
+    text: Text,
+) -> bool:
     model = "models" in values or "params_b" in values
     if not text.folded.strip():
         return False
@@ -91,7 +133,9 @@ def _declined(scope: Scope, weights: Mapping[Intent, float], values: Mapping[str
     if scope.topic in ("gaming", "mining"):
         return not model
     if scope.topic in ("legal", "installation", "quality"):
-        asks = {i for i in weights if i in _SIZING and weights[i] >= 2.9} - ({"compare"} if scope.topic == "quality" else set())
+        asks = {i for i in weights if i in _SIZING and weights[i] >= 2.9} - (
+            {"compare"} if scope.topic == "quality" else set()
+        )
         return not (model and "hardware" in values and asks) and not (asks - {"fits"} and model)
     if scope.topic == "errand":
         return not model and "hardware" not in values and not (scope.subject and set(weights) & _SIZING)
@@ -100,15 +144,26 @@ def _declined(scope: Scope, weights: Mapping[Intent, float], values: Mapping[str
     return not values and not scope.subject and not weights and not follow_up.kind
 
 
-_AMBIGUOUS_WORDS = re.compile(r"\b(?:an?|one|eine[rn]?|two|zwei|\d+ ?x?)\s(6000|5000|4000)(?:er|s)?\b(?! ?(?:ada|pro|tok|user|nutzer|euro|€|w\b|anfragen|requests|dok))|\b(?:we have|wir haben|haben|got|mit|have)\s(16|24|32|48|64|96|128|192|256|512)(?=\s?(?:$|[.,?!]|\bda\b|\bhier\b|is that|reicht))")
+_AMBIGUOUS_WORDS = re.compile(
+    r"\b(?:an?|one|eine[rn]?|two|zwei|\d+ ?x?)\s(6000|5000|4000)(?:er|s)?\b(?! ?(?:ada|pro|"
+    r"tok|user|nutzer|euro|€|w\b|anfragen|requests|dok))|\b(?:we have|wir haben|haben|got|mit|"
+    r"have)\s(16|24|32|48|64|96|128|192|256|512)(?=\s?(?:$|[.,?!]|\bda\b|\bhier\b|is that|"
+    r"reicht))"
+)
 
 
-def open_points(intent: Intent, values: Mapping[str, Any], other: Mapping[str, Any], figures: Figures, text: Text, in_thread: bool) -> tuple[tuple[str, ...], Clarify | None]:
+def open_points(
+    intent: Intent, values: Mapping[str, Any], other: Mapping[str, Any], figures: Figures, text: Text, in_thread: bool
+) -> tuple[tuple[str, ...], Clarify | None]:
     """What is missing, and the one question that reading alone must ask."""
     missing = tuple(_missing(intent, values))
     contradictory = other.get("contradictory")
     if figures.impossible:
-        return missing, Clarify(code="impossible", fields=tuple(f for f, _ in figures.impossible), values=tuple(words for _, words in figures.impossible))
+        return missing, Clarify(
+            code="impossible",
+            fields=tuple(f for f, _ in figures.impossible),
+            values=tuple(words for _, words in figures.impossible),
+        )
     if contradictory:
         listed = tuple(f"{value:g}" for name in contradictory for value in contradictory[name])
         return (*missing, *contradictory), Clarify(code="contradiction", fields=tuple(contradictory), values=listed)
@@ -124,7 +179,11 @@ def open_points(intent: Intent, values: Mapping[str, Any], other: Mapping[str, A
 
 def _missing(intent: Intent, values: Mapping[str, Any]) -> list[str]:
     out = []
-    if intent in ("size", "fits", "throughput", "finetune", "cost", "rag", "clarify") and "models" not in values and "params_b" not in values:
+    if (
+        intent in ("size", "fits", "throughput", "finetune", "cost", "rag", "clarify")
+        and "models" not in values
+        and "params_b" not in values
+    ):
         out.append("models")
     devices = values.get("hardware", ())
     if intent in ("fits", "throughput", "power") and not devices:

@@ -3,22 +3,34 @@
 import re
 from typing import Literal
 
+from bot.understand.text import word_set
+
 Lang = Literal["de", "en"]
 
-_GERMAN = frozenset(
-    "der die das und oder ist sind ein eine einen einem einer nicht kein keine auf mit fuer von zu im wie was welche welcher welches wir ich du mir uns "
-    "unser unsere mein meine meinem reicht passt laeuft brauche brauchen braucht haben hab habe wird werden kann kannst koennen soll sollen warum wieso "
-    "wieviel wieviele viele viel gleichzeitig nutzer leute kontext karte karten speicher gibt geht dann noch nur aber auch bei als dass wenn "
-    "statt lieber jetzt und wuerde waere doch mal bitte danke pro je vergleich vergleiche kosten kostet strom netzteil anfragen mitarbeiter "
-    "genug drauf darauf zwei drei vier lohnt sich eher nein ja welchem dasselbe gleiche nochmal stattdessen zurueck erste parallele modell server fuers "
-    "gegenueber zum zur des den dem oben hallo moin servus guten tag muss trainieren guenstiger schneller langsam reichen passen laufen denn wo mehr weniger "
-    "halbiere verdopple ohne schaffe schafft stueck antworten woechentlich taeglich dokumente stunden jahre monat".split()
+_GERMAN = word_set(
+    "der die das und oder ist sind ein eine einen einem einer nicht kein keine auf mit fuer von zu im "
+    "wie was welche welcher welches wir ich du mir uns "
+    "unser unsere mein meine meinem reicht passt laeuft brauche brauchen braucht haben hab habe wird "
+    "werden kann kannst koennen soll sollen warum wieso "
+    "wieviel wieviele viele viel gleichzeitig nutzer leute kontext karte karten speicher gibt geht dann "
+    "noch nur aber auch bei als dass wenn "
+    "statt lieber jetzt und wuerde waere doch mal bitte danke pro je vergleich vergleiche kosten kostet "
+    "strom netzteil anfragen mitarbeiter "
+    "genug drauf darauf zwei drei vier lohnt sich eher nein ja welchem dasselbe gleiche nochmal "
+    "stattdessen zurueck erste parallele modell server fuers "
+    "gegenueber zum zur des den dem oben hallo moin servus guten tag muss trainieren guenstiger "
+    "schneller langsam reichen passen laufen denn wo mehr weniger "
+    "halbiere verdopple ohne schaffe schafft stueck antworten woechentlich taeglich dokumente stunden jahre monat"
 )
-_ENGLISH = frozenset(
-    "the and or is are a an not no on with for of to in how what which we i you my our your does do can could should would will fits fit run runs "
-    "need needs have has got why many much users people context card cards memory at then also just only but if when than from per it this that "
-    "there be same instead enough vs cheaper faster slower price cost hello hi hey thanks please make use drop add compare back first again who "
-    "concurrent requests get gets me us they them his its as by about any some more less one two three four box was were without anything".split()
+_ENGLISH = word_set(
+    "the and or is are a an not no on with for of to in how what which we i you my our your does do can "
+    "could should would will fits fit run runs "
+    "need needs have has got why many much users people context card cards memory at then also just only "
+    "but if when than from per it this that "
+    "there be same instead enough vs cheaper faster slower price cost hello hi hey thanks please make "
+    "use drop add compare back first again who "
+    "concurrent requests get gets me us they them his its as by about any some more less one two three "
+    "four box was were without anything"
 )
 _WORD = re.compile(r"[a-z]+")
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from bot.understand.text import word_set
 from sizing.catalogue.load import catalogue
 from sizing.catalogue.names import find, known_names
 
@@ -16,15 +17,18 @@ _PART = re.compile(
     r"|(?P<word>[a-z]+)"
     r"|(?P<plus>\+)"
 )
-_BRANDS = frozenset("meta nvidia the model models ai modell modelle google openai microsoft ibm alibaba mistralai".split())
-VARIANTS = frozenset(
-    "instruct chat base it hf thinking preview latest reasoning sft text finetune finetuned tuned class original uncensored abliterated gguf "
-    "unsloth mlx safetensors awq gptq qat mtp dwq inst version variant dense moe distilled quantized autoround".split()
+_BRANDS = word_set("meta nvidia the model models ai modell modelle google openai microsoft ibm alibaba mistralai")
+VARIANTS = word_set(
+    "instruct chat base it hf thinking preview latest reasoning sft text finetune finetuned tuned class "
+    "original uncensored abliterated gguf "
+    "unsloth mlx safetensors awq gptq qat mtp dwq inst version variant dense moe distilled quantized autoround"
 ) - {"distilled"}
-_CAREFUL = frozenset(
-    "solar canary scout maverick viking inkling dia nomic spark command seed step marco hermes trinity magic dream north laguna falcon "
-    "opt bert t small large medium tiny base turbo flash mini nano pro v l r e k m phi yi wan ling ring bloom tower dots star code "
-    "sesame nemo aya olmo dolly poro emu orion baichuan pythia stable sd mt cpm kat".split()
+_CAREFUL = word_set(
+    "solar canary scout maverick viking inkling dia nomic spark command seed step marco hermes trinity "
+    "magic dream north laguna falcon "
+    "opt bert t small large medium tiny base turbo flash mini nano pro v l r e k m phi yi wan ling ring "
+    "bloom tower dots star code "
+    "sesame nemo aya olmo dolly poro emu orion baichuan pythia stable sd mt cpm kat"
 )
 
 
@@ -49,7 +53,11 @@ def parts(folded: str, start: int = 0, end: int | None = None) -> Iterator[Part]
 def model_key(pieces: tuple[Part, ...] | list[Part]) -> tuple[str, ...]:
     """The order-free key of a model name: "llama 70b 3.3" and "Llama-3.3-70B-Instruct" agree."""
     words = [p for p in pieces if not (p.kind == "word" and (p.text in VARIANTS or p.text in _BRANDS))]
-    kept = [p.text for n, p in enumerate(words) if not (p.text == "v" and n + 1 < len(words) and words[n + 1].kind == "number")]
+    kept = [
+        p.text
+        for n, p in enumerate(words)
+        if not (p.text == "v" and n + 1 < len(words) and words[n + 1].kind == "number")
+    ]
     return tuple(sorted("plus" if text == "+" else text for text in kept))
 
 
@@ -92,10 +100,12 @@ def model_lexicon() -> ModelLexicon:
     return ModelLexicon({k: tuple(v) for k, v in ids.items()}, frozenset(words), frozenset(heads | _FAMILIES))
 
 
-_FAMILIES = frozenset(
-    "llama qwen mistral mixtral gemma deepseek kimi glm granite falcon phi flux whisper nemotron minimax starcoder vicuna internvl llava codestral "
-    "devstral magistral ministral pixtral jamba olmo exaone ernie hunyuan smollm sdxl bge minilm codellama wizardlm mpt alpaca zephyr "
-    "openchat tulu orca dolphin bloomz dbrx grok moonshot baichuan chatglm internlm cogvlm aya mamba parakeet bert".split()
+_FAMILIES = word_set(
+    "llama qwen mistral mixtral gemma deepseek kimi glm granite falcon phi flux whisper nemotron minimax "
+    "starcoder vicuna internvl llava codestral "
+    "devstral magistral ministral pixtral jamba olmo exaone ernie hunyuan smollm sdxl bge minilm "
+    "codellama wizardlm mpt alpaca zephyr "
+    "openchat tulu orca dolphin bloomz dbrx grok moonshot baichuan chatglm internlm cogvlm aya mamba parakeet bert"
 )
 
 

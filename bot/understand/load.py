@@ -2,51 +2,128 @@
 
 import re
 
+from bot.understand.readings import Reading
 from bot.understand.roles import FILL, Rule, rule
 from bot.understand.text import Text
-from bot.understand.readings import Reading
 
 _AT_ONCE = (
-    r"(?:at once|(?:at|in|within) the same (?:time|moment|second|minute|instant)|at a time|at one time|in der ?selben (?:sekunde|minute)|zum selben zeitpunkt|gleichzeitig\w*|parallel\w*|simultan\w*|concurrent\w*|zeitgleich|in parallel|auf einmal|in flight|zur selben zeit|"
-    r"zur gleichen zeit|hitting|simultaneous\w*|to be served together|side by side|nebeneinander|together)"
+    r"(?:at once|(?:at|in|within) the same (?:time|moment|second|minute|instant)|at a time|"
+    r"at one time|in der ?selben (?:sekunde|minute)|zum selben zeitpunkt|gleichzeitig\w*|"
+    r"parallel\w*|simultan\w*|concurrent\w*|zeitgleich|in parallel|auf einmal|in flight|"
+    r"zur selben zeit|"
+    r"zur gleichen zeit|hitting|simultaneous\w*|to be served together|side by side|"
+    r"nebeneinander|together)"
 )
-_AFTER = r"[\s()\-]{0,3}(?:(?!und\b|and\b|or\b|oder\b|with\b|mit\b|bei\b|for\b|fuer\b|auf\b|on\b)[a-z']+\s){0,4}?" + _AT_ONCE
+_AFTER = (
+    r"[\s()\-]{0,3}(?:(?!und\b|and\b|or\b|oder\b|with\b|mit\b|bei\b|for\b|fuer\b|auf\b|" r"on\b)[a-z']+\s){0,4}?"
+) + _AT_ONCE
 _SETTING = (
-    r"(?<![a-z])(?<!\d\s)(?<!tensor )(?<!tensor-)(?<!tensor_)(?<!pipeline )(?<!pipeline-)(?<!data )(?<!data-)(?<!expert )(?<!expert-)(?<!sequence )(?:concurrency|parallelitaet|(?:ollama_)?num[-_ ]?parallel|max[-_ ]?num[-_ ]?seqs|max[-_ ]?running[-_ ]?(?:requests|seqs)|max[-_ ]?concurren\w*|max[-_ ]?batch(?:[-_ ]size)?|"
-    r"max[-_ ]?seqs|-np|--parallel|parallel(?:e|en)?(?: (?:anfragen|requests|sessions|nutzer))?|gleichzeitig\w*(?: (?:nutzer|anfragen))?|concurrent(?:ly)?(?: (?:users|requests|sessions))?|simultan\w*|"
+    r"(?<![a-z])(?<!\d\s)(?<!tensor[ _-])(?<!pipeline[ _-])(?<!data[ _-])(?<!expert[ _-])(?<!sequence[ _-])"
+    r"(?:concurrency|"
+    r"parallelitaet|(?:ollama_)?num[-_ ]?parallel|max[-_ ]?num[-_ ]?seqs|"
+    r"max[-_ ]?running[-_ ]?(?:requests|seqs)|max[-_ ]?concurren\w*|"
+    r"max[-_ ]?batch(?:[-_ ]size)?|"
+    r"max[-_ ]?seqs|-np|--parallel|parallel(?:e|en)?(?: (?:anfragen|requests|sessions|"
+    r"nutzer))?|gleichzeitig\w*(?: (?:nutzer|anfragen))?|concurrent(?:ly)?(?: (?:users|"
+    r"requests|sessions))?|simultan\w*|"
     r"simultaneous\w*|slots|streams|conc|num[-_]?requests[-_]?in[-_]?flight|in flight)"
 )
-_BATCH = r"(?<![a-z])(?:(?:micro[- ]?|per[- ]?device[- ]?(?:train[- ]?)?|train[- ]?|effective |global )?batch(?:[-_ ]?(?:size|groesse|sizes))?|bs|bsz|mbs|gbs|microbatch)"
+_BATCH = (
+    r"(?<![a-z])(?:(?:micro[- ]?|per[- ]?device[- ]?(?:train[- ]?)?|train[- ]?|effective |"
+    r"global )?batch(?:[-_ ]?(?:size|groesse|sizes))?|bs|bsz|mbs|gbs|microbatch)"
+)
 _NOUNS = "requests"
 _ANY = "- people requests documents images"
 
 LOAD_RULES: tuple[Rule, ...] = (
     rule("at once", "concurrency", 6.2, _ANY + " devices", right=_AFTER),
-    rule("at once later", "concurrency", 4.4, "people", right=r"(?:(?!\b(?:nutzer|users?|leute|people|requests?|anfragen|chats?|viertel|drittel|haelfte|half|third|quarter|fifth|tenth|zehntel|fuenftel)\b)[^.!?;:%]){0,70}?\b(?:at once|at the same (?:time|moment)|gleichzeitig\w*|simultaneously|zugleich)\b(?! (?:einen|ein|eine|a|an|the|das|die)\b)"),
-    rule("share of", "users", 6.6, "people", left=r"(?:%|prozent|percent|zehnte[rln]?|zehntel|viertel|drittel|haelfte|fuenftel|half|third|quarter|fifth|tenth)\s(?:of |der |von |unserer |unsere |meiner |davon |our |the |unseren |den |etwa |about |ca\.? |all )*"),
+    rule(
+        "at once later",
+        "concurrency",
+        4.4,
+        "people",
+        right=r"(?:(?!\b(?:nutzer|users?|leute|people|requests?|anfragen|chats?|viertel|drittel|haelfte|"
+        r"half|third|quarter|fifth|tenth|zehntel|fuenftel)\b)[^.!?;:%]){0,70}?\b(?:at once|"
+        r"at the same (?:time|moment)|gleichzeitig\w*|simultaneously|zugleich)\b(?! (?:einen|ein|"
+        r"eine|a|an|the|das|die)\b)",
+    ),
+    rule(
+        "share of",
+        "users",
+        6.6,
+        "people",
+        left=r"(?:%|prozent|percent|zehnte[rln]?|zehntel|viertel|drittel|haelfte|fuenftel|half|third|"
+        r"quarter|fifth|tenth)\s(?:of |der |von |unserer |unsere |meiner |davon |our |the |"
+        r"unseren |den |etwa |about |ca\.? |all )*",
+    ),
     rule("setting", "concurrency", 5.8, "- people requests", left=_SETTING + FILL),
-    rule("setting after a figure", "concurrency", 3.0, "-", left=r"(?<![a-z])(?:conc|concurrency|parallel|batch)\s?[:=]?\s?", scaled=False),
+    rule(
+        "setting after a figure",
+        "concurrency",
+        3.0,
+        "-",
+        left=r"(?<![a-z])(?:conc|concurrency)\s?[:=]?\s?",
+        scaled=False,
+    ),
     rule("glued setting", "concurrency", 6.0, "- requests", glued="conc c np par"),
     rule("batch", "batch_size", 5.6, "- documents requests samples images", left=_BATCH + FILL),
     rule("glued batch", "batch_size", 6.0, "-", glued="bs batch bsz"),
     rule("x N", "concurrency_x", 3.0, "- requests people", glued="x"),
-    rule("scale to", "concurrency", 3.2, "-", left=r"\b(?:go|scale|handle|get|increase|hoch|rauf|bump) (?:it )?(?:up )?(?:to|auf|bis)\s"),
-    rule("observed at once", "observed_concurrency", 7.0, _ANY, left=r"\b(?:only|nur|just|lediglich)\s(?:about |etwa |~|ca\. )?~?\s?", right=r"\s?(?:requests |anfragen |of them )?(?:run|laufen|are running|get|werden)\b"),
-    rule("default at once", "observed_concurrency", 7.0, _ANY, left=r"\b(?:default\w*|standard\w*|voreinstellung\w*)\s(?:is|are|of|ist|sind|von|to|auf)?\s?"),
+    rule(
+        "scale to",
+        "concurrency",
+        3.2,
+        "-",
+        left=r"\b(?:go|scale|handle|get|increase|hoch|rauf|bump) (?:it )?(?:up )?(?:to|auf|bis)\s",
+    ),
+    rule(
+        "observed at once",
+        "observed_concurrency",
+        7.0,
+        _ANY,
+        left=r"\b(?:only|nur|just|lediglich)\s(?:about |etwa |~|ca\. )?~?\s?",
+        right=r"\s?(?:requests |anfragen |of them )?(?:run|laufen|are running|get|werden)\b",
+    ),
+    rule(
+        "default at once",
+        "observed_concurrency",
+        7.0,
+        _ANY,
+        left=r"\b(?:default\w*|standard\w*|voreinstellung\w*)\s(?:is|are|of|ist|sind|von|to|auf)?\s?",
+    ),
     rule("people", "users", 4.0, "people"),
-    rule("people before", "users", 4.6, "- people", left=r"(?<![a-z])(?:users?|nutzer(?:zahl)?|team(?: of| von| mit| aus)|headcount|anwender|seats|for a team of|mitarbeiterzahl|belegschaft)\s?(?:=|:|of|von|size)?\s?(?:about |ca\. |etwa |rund )?"),
-    rule("we are", "users", 3.9, "-", left=r"\b(?:wir sind|we are|we're|sind wir|there are|are)\s(?:so |etwa |about |ca\.? |zu |only |nur |rund |roughly )?"),
+    rule(
+        "people before",
+        "users",
+        4.6,
+        "- people",
+        left=r"(?<![a-z])(?:users?|nutzer(?:zahl)?|team(?: of| von| mit| aus)|headcount|anwender|seats|"
+        r"for a team of|mitarbeiterzahl|belegschaft)\s?(?:=|:|of|von|size)?\s?(?:about |ca\. |"
+        r"etwa |rund )?",
+    ),
+    rule(
+        "we are",
+        "users",
+        3.9,
+        "-",
+        left=r"\b(?:wir sind|we are|we're|sind wir|there are|are)\s(?:so |etwa |about |ca\.? |zu |"
+        r"only |nur |rund |roughly )?",
+    ),
     rule("glued users", "users", 5.0, "-", glued="users user u"),
-)  # fmt: skip
+)
 
 # Nouns that are in flight by nature; the others ("500 requests") may be a total and rank lower.
-_FLYING = re.compile(r"(?:streams?|slots?|sessions?|sitzung\w*|chats?|conversations?|gespraech\w*|clients?|agents?|agenten|calls?|mics?|mikrofon\w*|meetings?|dialog\w*|verbindungen|connections?|kanaele|callers?|anrufer\w*|telefonate\w*|interviews?|seqs?|sequen\w*)$")
+_FLYING = re.compile(
+    r"(?:streams?|slots?|sessions?|sitzung\w*|chats?|conversations?|gespraech\w*|clients?|"
+    r"agents?|agenten|calls?|mics?|mikrofon\w*|meetings?|dialog\w*|verbindungen|connections?|"
+    r"kanaele|callers?|anrufer\w*|telefonate\w*|interviews?|seqs?|sequen\w*)$"
+)
 _NOT_NOW = re.compile(r"[\s,]{0,2}(?:(?:a|per|pro|am|je|every|each|taeglich|daily)\b|/)")
 _AT_ONCE_WORD = re.compile(r"(?:parallel|simultan|simult|gleichzeitig|conc)")
 
 
 def noun_reading(word: str, right: str, value: float, start: int, end: int) -> Reading | None:
-    """"20 chats", "10 concurrent …": a request noun alone; a rate or a total is neither."""
+    """ "20 chats", "10 concurrent …": a request noun alone; a rate or a total is neither."""
     if _NOT_NOW.match(right):
         return None
     if _AT_ONCE_WORD.match(word):
@@ -59,31 +136,81 @@ def noun_reading(word: str, right: str, value: float, start: int, end: int) -> R
 
 
 _SINGLE = re.compile(
-    r"\b(?:(?:single|one|1|ein|einzelner?)[ \-]?(?:user|nutzer|stream|session|request|anfrage|benutzer|person|sequence|client)\b|einzelnutzer|einzelplatz|einzelner nutzer|(?:only|just|nur) (?:for )?(?:me|myself|ich|fuer mich)\b|"
-    r"ich (?:ganz )?allein\w*|fuer mich (?:allein|selbst)\w*|(?:it's |its |ist )?(?:only|just|nur) me\b|for myself\b|by myself\b|solo (?:use|user|dev|entwickler|nutzung)|alone\b(?= ?(?:$|[.,?!]))|batch(?:[- ]?size)?[ =:]{0,3}(?:1|one|eins)\b(?![\d.]))"
+    r"\b(?:(?:single|one|1|ein|einzelner?)[ \-]?(?:user|nutzer|stream|session|request|anfrage|"
+    r"benutzer|person|sequence|client)\b|einzelnutzer|einzelplatz|einzelner nutzer|(?:only|"
+    r"just|nur) (?:for )?(?:me|myself|ich|fuer mich)\b|"
+    r"ich (?:ganz )?allein\w*|fuer mich (?:allein|selbst)\w*|(?:it's |its |ist )?(?:only|just|"
+    r"nur) me\b|for myself\b|by myself\b|solo (?:use|user|dev|entwickler|nutzung)|"
+    r"alone\b(?= ?(?:$|[.,?!]))|batch(?:[- ]?size)?[ =:]{0,3}(?:1|one|eins)\b(?![\d.]))"
 )
-_WHOLE_SHARE = re.compile(r"\b(?:alle|everyone|everybody|all(?: of them| users| people)?)\s(?:\w+\s){0,3}?(?:gleichzeitig|at once|at the same time|parallel|simultaneously|zugleich|auf einmal)")
+_WHOLE_SHARE = re.compile(
+    r"\b(?:alle|everyone|everybody|all(?: of them| users| people)?)\s(?:\w+\s){0,"
+    r"3}?(?:gleichzeitig|at once|at the same time|parallel|simultaneously|zugleich|auf einmal)"
+)
 _FRACTIONS = {
-    "viertel": 0.25, "quarter": 0.25, "drittel": 1 / 3, "third": 1 / 3, "haelfte": 0.5, "half": 0.5, "fuenftel": 0.2, "fifth": 0.2,
-    "zehntel": 0.1, "tenth": 0.1, "zehnte": 0.1, "zwanzigste": 0.05, "fuenfte": 0.2, "dritte": 1 / 3, "vierte": 0.25, "achtel": 0.125,
-}  # fmt: skip
+    "viertel": 0.25,
+    "quarter": 0.25,
+    "drittel": 1 / 3,
+    "third": 1 / 3,
+    "haelfte": 0.5,
+    "half": 0.5,
+    "fuenftel": 0.2,
+    "fifth": 0.2,
+    "zehntel": 0.1,
+    "tenth": 0.1,
+    "zehnte": 0.1,
+    "zwanzigste": 0.05,
+    "fuenfte": 0.2,
+    "dritte": 1 / 3,
+    "vierte": 0.25,
+    "achtel": 0.125,
+}
 _FRACTION = re.compile(
-    r"\b(?:ein|eine|a|one|jede[r]?|every|die|the|hoechstens|at most|up to|bis zu)?\s?(?P<word>" + "|".join(_FRACTIONS) + r")\b(?=[^.!?;]{0,50}?(?:gleichzeitig|aktiv|active|at once|concurren|simultan|parallel|online|at the same time))"
+    r"\b(?:ein|eine|a|one|jede[r]?|every|die|the|hoechstens|at most|up to|bis zu)?\s?(?P<word>"
+    + "|".join(_FRACTIONS)
+    + r")\b(?=[^.!?;]{0,50}?(?:gleichzeitig|aktiv|active|at once|concurren|simultan|parallel|"
+    r"online|at the same time))"
 )
-_SHARE_AFTER = r"\s?(?:of (?:them|users|those|staff|people)|davon|der \w+|von denen|sind|are|is)?[\s,(]{0,2}(?:[\w\-]+\s){0,4}?(?:gleichzeitig\w*|concurren\w*|at once|active|aktiv\w*|peak|simultan\w*|parallel\w*|at the same time|online|at a time|zeitgleich|in the peak|zur spitze)"
-_SHARE_BEFORE = r"(?<![a-z])(?:active(?: share)?|aktiv\w*|peak\w*|gleichzeitig\w*|concurren\w*|davon|of (?:them|whom)|gleichzeitigkeit\w*|simultan\w*|spitze\w*|maximum)\W{0,3}(?:are |sind |ist |is |maybe |vielleicht |about |ca\. |etwa |max\.? |hoechstens |at |von |of |nur |only )*"
+_SHARE_AFTER = (
+    r"\s?(?:of (?:them|users|those|staff|people)|davon|der \w+|von denen|sind|are|"
+    r"is)?[\s,(]{0,2}(?:[\w\-]+\s){0,4}?(?:gleichzeitig\w*|concurren\w*|at once|active|"
+    r"aktiv\w*|peak|simultan\w*|parallel\w*|at the same time|online|at a time|zeitgleich|"
+    r"in the peak|zur spitze)"
+)
+_SHARE_BEFORE = (
+    r"(?<![a-z])(?:active(?: share)?|aktiv\w*|peak\w*|gleichzeitig\w*|concurren\w*|davon|"
+    r"of (?:them|whom)|gleichzeitigkeit\w*|simultan\w*|spitze\w*|maximum)\W{0,3}(?:are |sind |"
+    r"ist |is |maybe |vielleicht |about |ca\. |etwa |max\.? |hoechstens |at |von |of |nur |"
+    r"only )*"
+)
 
 SHARE_RULES: tuple[Rule, ...] = (
     rule("share after", "active_share", 6.0, "percent", right=_SHARE_AFTER),
     rule("share before", "active_share", 5.5, "percent", left=_SHARE_BEFORE),
-    rule("utilisation", "utilization", 5.8, "percent", right=r"\s?(?:gpu )?(?:auslastung|utili[sz]ation|load\b|last\b|ausgelastet|utili[sz]ed|duty)"),
+    rule(
+        "utilisation",
+        "utilization",
+        5.8,
+        "percent",
+        right=r"\s?(?:gpu )?(?:auslastung|utili[sz]ation|load\b|last\b|ausgelastet|utili[sz]ed|duty)",
+    ),
     rule("utilisation", "utilization", 5.7, "percent", left=r"\b(?:auslastung|utili[sz]ation|load|ausgelastet)" + FILL),
-)  # fmt: skip
+)
 
 
 def word_readings(text: Text, training: bool) -> list[Reading]:
     """Load said without a figure: "only me", "a quarter of them at once", "all at once"."""
-    out = [Reading("concurrency", 1.0, m.start(), m.end(), 4.2, "single") for m in list(_SINGLE.finditer(text.folded))[:1] if not (training and m.group().startswith("batch"))]
-    out += [Reading("active_share", _FRACTIONS[m.group("word")], m.start("word"), m.end(), 5.0, "fraction") for m in list(_FRACTION.finditer(text.folded))[:1]]
-    out += [Reading("active_share", 1.0, m.start(), m.end(), 5.2, "all at once") for m in list(_WHOLE_SHARE.finditer(text.folded))[:1]]
+    out = [
+        Reading("concurrency", 1.0, m.start(), m.end(), 4.2, "single")
+        for m in list(_SINGLE.finditer(text.folded))[:1]
+        if not (training and m.group().startswith("batch"))
+    ]
+    out += [
+        Reading("active_share", _FRACTIONS[m.group("word")], m.start("word"), m.end(), 5.0, "fraction")
+        for m in list(_FRACTION.finditer(text.folded))[:1]
+    ]
+    out += [
+        Reading("active_share", 1.0, m.start(), m.end(), 5.2, "all at once")
+        for m in list(_WHOLE_SHARE.finditer(text.folded))[:1]
+    ]
     return out

@@ -5,34 +5,66 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from bot.understand.lexicon import VARIANTS, ModelLexicon, Part, is_careful, is_family, model_key, model_lexicon, params_b, parts
+from bot.understand.lexicon import (
+    VARIANTS,
+    ModelLexicon,
+    Part,
+    is_careful,
+    is_family,
+    model_key,
+    model_lexicon,
+    params_b,
+    parts,
+)
 from bot.understand.text import Text, clause
 from sizing.catalogue.names import find
 
 _LONGEST_RUN = 12
 _JOINT = re.compile(r"(?:[ \-_:/.@]{0,2}|\s?\(|\)\s?| - )$")
 _PREFIX_GAP = re.compile(r"(?:-ai)?/|[ '\"\-:(]{1,3}")
-_UNIT_LETTERS = frozenset("k x gb g gib tb w s ms mal er h min a ctx gpu gpus".split())
+_UNIT_LETTERS = frozenset(
+    ["k", "x", "gb", "g", "gib", "tb", "w", "s", "ms", "mal", "er", "h", "min", "a", "ctx", "gpu", "gpus"]
+)
 _PROGRAM = re.compile(
-    r"llama[ .\-_]?(?:cpp|factory|file|bench|server|index|swap|guard 0|board|c\+\+)\b|faster[ -]whisper|whisper[ .\-]?(?:cpp|x|live\w*|kit)\b|"
-    r"qwen[ -]?(?:agent|code cli)\b|mistral[ .-]?rs\b|mistral (?:ai|la plateforme)\b|deepseek (?:api|app)\b|gemma\.cpp|chatglm\.cpp"
+    r"llama[ .\-_]?(?:cpp|factory|file|bench|server|index|swap|guard 0|board|c\+\+)\b|"
+    r"faster[ -]whisper|whisper[ .\-]?(?:cpp|x|live\w*|kit)\b|"
+    r"qwen[ -]?(?:agent|code cli)\b|mistral[ .-]?rs\b|mistral (?:ai|la plateforme)\b|"
+    r"deepseek (?:api|app)\b|gemma\.cpp|chatglm\.cpp"
 )
 _NEGATED = re.compile(
-    r"(?:\b(?:not|no|kein(?:e[nmr]?)?|nicht|statt|anstatt|anstelle(?: von)?|instead of|rather than|without|ohne|except|ausser)\s(?:the |das |den |ein(?:e[nm]?)? |an? |unser |our |really |wirklich )?)$"
+    r"(?:\b(?:not|no|kein(?:e[nmr]?)?|nicht|statt|anstatt|anstelle(?: von)?|instead of|"
+    r"rather than|without|ohne|except|ausser)\s(?:the |das |den |ein(?:e[nm]?)? |an? |unser |"
+    r"our |really |wirklich )?)$"
 )
 _RETRACTED = re.compile(
-    r"^[\s\w'\".-]{0,24}?(?:\.{2,}|,|;|-|:|\(|!)\s?(?:no|nee|ne|nein|noe|sorry|quatsch|aeh|ach|wait|oops|scratch that|doch|actually|i mean|ich mein\w*|vielmehr|pardon)\b"
+    r"^[\s\w'\".-]{0,24}?(?:\.{2,}|,|;|-|:|\(|!)\s?(?:no|nee|ne|nein|noe|sorry|quatsch|aeh|"
+    r"ach|wait|oops|scratch that|doch|actually|i mean|ich mein\w*|vielmehr|pardon)\b"
     r"(?!\s(?:nvlink|problem|gpu|matter|idea|ahnung|cloud|internet))"
 )
 _PRECEDENT = re.compile(
-    r"^\s?(?:already\s|also\s|auch\s|just\s|schon\s|ja\s|zwar\s)?(?:ran|runs fine|runs ok|runs well|worked|works fine|works well|works great|lief|laeuft (?:super|gut|prima|problemlos|einwandfrei|ja|doch|schon)|"
-    r"fit fine|was (?:fine|ok|too|great)|war (?:zu|ok|gut|super|langsam)|ging (?:gut|prima|super|ja|locker))\b"
+    r"^\s?(?:already\s|also\s|auch\s|just\s|schon\s|ja\s|zwar\s)?(?:ran|runs fine|runs ok|"
+    r"runs well|worked|works fine|works well|works great|lief|laeuft (?:super|gut|prima|"
+    r"problemlos|einwandfrei|ja|doch|schon)|"
+    r"fit fine|was (?:fine|ok|too|great)|war (?:zu|ok|gut|super|langsam)|ging (?:gut|prima|"
+    r"super|ja|locker))\b"
 )
-_YARDSTICK = re.compile(r"(?:(?<!something )(?<!sth )(?<!anything )(?<!models )\b(?:like|as good as|better than|besser als|so gut wie|vergleichbar mit|comparable to|similar to|wie bei|unlike|anders als|gegenueber dem alten|used to run|previously|frueher|bisher(?: lief)?|coming from|was running|had)\s(?:an? |the |das |dem |der |ein(?:em)? )?)$")  # fmt: skip
-_SIZE_LIST = re.compile(r"(?<![\d.a-z])(\d+(?:\.\d+)?)\s?b?(?:\s?(?:/|,|\bund\b|\band\b|\bor\b|\boder\b)\s?(\d+(?:\.\d+)?)\s?b?){1,3}(?<=b)(?![a-z0-9])")
-_NO_MODEL_SIZE = re.compile(r"^\s?-?(?:ish|active|aktive?n?|activated|aktivierte?n?|are active|sind aktiv|experts?|experten|tok|x\b|/s)")
+_YARDSTICK = re.compile(
+    r"(?:(?<!something )(?<!sth )(?<!anything )(?<!models )\b(?:like|as good as|better than|"
+    r"besser als|so gut wie|vergleichbar mit|comparable to|similar to|wie bei|unlike|"
+    r"anders als|gegenueber dem alten|used to run|previously|frueher|bisher(?: lief)?|"
+    r"coming from|was running|had)\s(?:an? |the |das |dem |der |ein(?:em)? )?)$"
+)
+_SIZE_LIST = re.compile(
+    r"(?<![\d.a-z])(\d+(?:\.\d+)?)\s?b?(?:\s?(?:/|,|\bund\b|\band\b|\bor\b|"
+    r"\boder\b)\s?(\d+(?:\.\d+)?)\s?b?){1,3}(?<=b)(?![a-z0-9])"
+)
+_NO_MODEL_SIZE = re.compile(
+    r"^\s?-?(?:ish|active|aktive?n?|activated|aktivierte?n?|are active|sind aktiv|experts?|" r"experten|tok|x\b|/s)"
+)
 _BARE_ARTICLE = re.compile(r"\b(?:the|das|den|dem|der|die|its|dessen)\s$")
-_JOINED_SIZE = re.compile(r"(?:\+|/|\bor\b|\boder\b|\bund\b|\band\b|&|,|\bvs\.?|\bbis\b|\bto\b)\s?(?:the |das |die |den )?$")
+_JOINED_SIZE = re.compile(
+    r"(?:\+|/|\bor\b|\boder\b|\bund\b|\band\b|&|,|\bvs\.?|\bbis\b|\bto\b)\s?(?:the |das |die |" r"den )?$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +117,15 @@ def _mentions(text: Text, pieces: Sequence[Part], programs: list[tuple[int, int]
         place += used
 
 
-_BARE_VERSION = re.compile(r"\b(?:the|die|das|den|i mean|ich mein\w*|rather|lieber|doch|sondern|but|version|meant|v)\s(?:the |die |das |version |v)?(?P<version>\d{1,2}\.\d)(?![\d.]|\s?(?:s\b|sec|sek|gb|k\b|%|tok|x\b|b\b|€|mio|million))")
+_BARE_VERSION = re.compile(
+    r"\b(?:the|die|das|den|i mean|ich mein\w*|rather|lieber|doch|sondern|but|version|meant|"
+    r"v)\s(?:the |die |das |version |v)?(?P<version>\d{1,2}\.\d)(?![\d.]|\s?(?:s\b|sec|sek|gb|"
+    r"k\b|%|tok|x\b|b\b|€|mio|million))"
+)
 
 
 def _versions(text: Text, mentions: Sequence[ModelMention]) -> list[ModelMention]:
-    """"not Llama 3.1 70B, I mean the 3.3 one": a bare version takes family and size from the name before it."""
+    """ "not Llama 3.1 70B, I mean the 3.3 one": a bare version takes family and size from the name before it."""
     out = []
     for found in _BARE_VERSION.finditer(text.folded) if mentions else ():
         before = [m for m in mentions if m.end <= found.start() and m.family]
@@ -99,12 +135,22 @@ def _versions(text: Text, mentions: Sequence[ModelMention]) -> list[ModelMention
         words = [w for w in before[-1].family if w.isalpha() and w != "v"]
         ids = model_lexicon().ids.get(tuple(sorted([*words, found.group("version"), f"{before[-1].size_b:g}b"])))
         if ids:
-            out.append(replace(before[-1], name=ids[0], id=ids[0], start=found.start("version"), end=found.end("version"), why_not="", candidates=()))
+            out.append(
+                replace(
+                    before[-1],
+                    name=ids[0],
+                    id=ids[0],
+                    start=found.start("version"),
+                    end=found.end("version"),
+                    why_not="",
+                    candidates=(),
+                )
+            )
     return out
 
 
 def _without_prefixes(text: Text, mentions: list[ModelMention]) -> list[ModelMention]:
-    """"dolphin mixtral", "qwen 'Flash-Next'", "Qwen/Qwen3-32B": a bare family right before a name is part of that name."""
+    """ "dolphin mixtral", "qwen 'Flash-Next'", "Qwen/Qwen3-32B": a bare family right before a name is part of that name."""
     out: list[ModelMention] = []
     for n, mention in enumerate(mentions):
         following = mentions[n + 1] if n + 1 < len(mentions) else None
@@ -121,26 +167,32 @@ def _may_begin(text: Text, pieces: Sequence[Part], place: int, lexicon: ModelLex
     if piece.kind == "word":
         if place and pieces[place - 1].kind == "word" and pieces[place - 1].end == piece.start:
             return False
-        return piece.text in lexicon.heads or _typo(piece.text) is not None and _numeral_follows(text, pieces, place)
+        return piece.text in lexicon.heads or (_typo(piece.text) is not None and _numeral_follows(text, pieces, place))
     if piece.kind == "size" and place + 1 < len(pieces):
         following = pieces[place + 1]
         near = text.folded[piece.end : following.start] in (" ", "-", "er ", "")
-        return piece.text in lexicon.heads or near and following.kind == "word" and is_family(following.text)
+        return piece.text in lexicon.heads or (near and following.kind == "word" and is_family(following.text))
     return piece.text in lexicon.heads or piece.kind == "moe"
 
 
 def _numeral_follows(text: Text, pieces: Sequence[Part], place: int) -> bool:
-    return place + 1 < len(pieces) and pieces[place + 1].kind != "word" and pieces[place + 1].start - pieces[place].end <= 1
+    return (
+        place + 1 < len(pieces)
+        and pieces[place + 1].kind != "word"
+        and pieces[place + 1].start - pieces[place].end <= 1
+    )
 
 
-def _mention_at(text: Text, pieces: Sequence[Part], place: int, lexicon: ModelLexicon) -> tuple[ModelMention, int] | None:
+def _mention_at(
+    text: Text, pieces: Sequence[Part], place: int, lexicon: ModelLexicon
+) -> tuple[ModelMention, int] | None:
     run = _run(text, pieces, place, lexicon)
     for length in range(len(run), 0, -1):
         key = model_key(run[:length])
         ids = lexicon.ids.get(key)
         if ids and _believable(text, run[:length], key):
             return _known(text, run, length, ids), length
-    if is_family(run[0].text) or len(run) > 1 and is_family(run[1].text):
+    if is_family(run[0].text) or (len(run) > 1 and is_family(run[1].text)):
         return _family_only(text, run)
     return None
 
@@ -177,7 +229,9 @@ def _believable(text: Text, run: Sequence[Part], key: tuple[str, ...]) -> bool:
     if len(key) == 1:
         return text.raw[text.starts[head.start]].isupper() and head.start > 0 and len(head.text) > 3
     others = [part for part in run[1:] if part.kind != "number"]
-    return bool(others) or len(head.text) <= 3 or head.text in ("falcon", "phi", "nemo", "olmo", "bert", "hermes", "solar")
+    return (
+        bool(others) or len(head.text) <= 3 or head.text in ("falcon", "phi", "nemo", "olmo", "bert", "hermes", "solar")
+    )
 
 
 def _known(text: Text, run: Sequence[Part], length: int, ids: tuple[str, ...]) -> ModelMention:
@@ -187,7 +241,7 @@ def _known(text: Text, run: Sequence[Part], length: int, ids: tuple[str, ...]) -
     size = _size_of(run[:length])
     if length < len(run) and run[length].kind == "size" and size is None:
         size, end = _matching_size(run[length], ids, end)
-    ident = ids[0] if match.id is None or len(ids) == 1 and match.id not in ids and match.via != "exact" else match.id
+    ident = ids[0] if match.id is None or (len(ids) == 1 and match.id not in ids and match.via != "exact") else match.id
     candidates = match.candidates if match.id == ident else ids if len(ids) > 1 else ()
     if candidates and match.via != "exact":
         return ModelMention(_pretty(written), ident, start, end, size, _family(run[:length]), candidates)
@@ -195,7 +249,7 @@ def _known(text: Text, run: Sequence[Part], length: int, ids: tuple[str, ...]) -
 
 
 def _matching_size(piece: Part, ids: tuple[str, ...], end: int) -> tuple[float | None, int]:
-    """"Command R+ (104B)", "R1 671b": a size that agrees with the model named belongs to it."""
+    """ "Command R+ (104B)", "R1 671b": a size that agrees with the model named belongs to it."""
     said = _billions(piece.text)
     known = params_b(ids[0])
     if said and known and abs(said - known) <= 0.08 * known:
@@ -205,11 +259,17 @@ def _matching_size(piece: Part, ids: tuple[str, ...], end: int) -> tuple[float |
 
 def _family_only(text: Text, run: Sequence[Part]) -> tuple[ModelMention, int]:
     length = 1 if is_family(run[0].text) else 2
-    while length < len(run) and (run[length].kind != "word" or run[length].text in VARIANTS or run[length].text in ("vl", "coder", "small", "large", "mini", "nano", "omni")):
+    while length < len(run) and (
+        run[length].kind != "word"
+        or run[length].text in VARIANTS
+        or run[length].text in ("vl", "coder", "small", "large", "mini", "nano", "omni")
+    ):
         length += 1
     start, end = run[0].start, run[length - 1].end
     written = text.quote(start, end)
-    return ModelMention(_pretty(" ".join(written.split())), None, start, end, _size_of(run[:length]), _family(run[:length])), length
+    return ModelMention(
+        _pretty(" ".join(written.split())), None, start, end, _size_of(run[:length]), _family(run[:length])
+    ), length
 
 
 def _pretty(written: str) -> str:
@@ -271,7 +331,9 @@ def find_heads_ahead(text: Text, start: int) -> bool:
     """Whether another model or size is named soon after, so that a "no, …" withdraws the one before."""
     heads = model_lexicon().heads
     ahead = list(parts(text.folded, start, min(len(text.folded), start + 70)))
-    return any(p.kind == "size" or p.kind == "moe" or p.kind == "word" and p.text in heads and len(p.text) > 2 for p in ahead)
+    return any(
+        p.kind == "size" or p.kind == "moe" or (p.kind == "word" and p.text in heads and len(p.text) > 2) for p in ahead
+    )
 
 
 def _sizes(text: Text, pieces: Sequence[Part], mentions: Sequence[ModelMention]) -> Iterator[SizeMention]:
@@ -281,20 +343,29 @@ def _sizes(text: Text, pieces: Sequence[Part], mentions: Sequence[ModelMention])
         while index < len(spans) and spans[index][1] <= piece.start:
             index += 1
         inside = index < len(spans) and spans[index][0] <= piece.start
-        if inside or piece.kind != "size" or piece.text[-1] not in "bt" or piece.start and text.folded[piece.start - 1].isalnum():
+        if (
+            inside
+            or piece.kind != "size"
+            or piece.text[-1] not in "bt"
+            or (piece.start and text.folded[piece.start - 1].isalnum())
+        ):
             continue
         if piece.text[-1] == "t" and not re.match(r"\s?-?(?:modell?\b|param)", text.folded[piece.end : piece.end + 9]):
             continue
         left, right = clause(text.folded, piece.start, piece.end, 40)
-        why = "not a total" if _NO_MODEL_SIZE.match(right) or re.search(r"\b(?:active|aktiv|aktive)\s?:?$", left) else ""
+        why = (
+            "not a total" if _NO_MODEL_SIZE.match(right) or re.search(r"\b(?:active|aktiv|aktive)\s?:?$", left) else ""
+        )
         why = why or ("negated" if _NEGATED.search(left) else "precedent" if _PRECEDENT.match(right) else "")
         if not why and _RETRACTED.match(text.folded[piece.end : piece.end + 40]) and find_heads_ahead(text, piece.end):
             why = "withdrawn"
         yield SizeMention(_billions(piece.text), piece.start, piece.end, why)
 
 
-def _carry_family(text: Text, mentions: list[ModelMention], sizes: list[SizeMention]) -> tuple[list[ModelMention], list[SizeMention]]:
-    """"Qwen2.5-VL 7B … the 3B" and "Llama 3.1 70B + 8B": a bare size beside a sized model is its sibling, if there is one."""
+def _carry_family(
+    text: Text, mentions: list[ModelMention], sizes: list[SizeMention]
+) -> tuple[list[ModelMention], list[SizeMention]]:
+    """ "Qwen2.5-VL 7B … the 3B" and "Llama 3.1 70B + 8B": a bare size beside a sized model is its sibling, if there is one."""
     out, left = list(mentions), []
     for size in sizes:
         sibling = None if size.why_not else _sibling(text, mentions, size)
@@ -323,11 +394,17 @@ def _sibling(text: Text, mentions: Sequence[ModelMention], size: SizeMention) ->
 
 
 def renamed(name: str, folded: str) -> str | None:
-    """"and 3.3?", "with turbo instead": the model that the one of the thread becomes with a new version or variant."""
-    base = list(model_key([p for p in parts(name.split("/")[-1].lower()) if p.kind != "number" or "." in p.text or len(p.text) < 4]))
+    """ "and 3.3?", "with turbo instead": the model that the one of the thread becomes with a new version or variant."""
+    base = list(
+        model_key(
+            [p for p in parts(name.split("/")[-1].lower()) if p.kind != "number" or "." in p.text or len(p.text) < 4]
+        )
+    )
     lexicon = model_lexicon()
     for piece in parts(folded):
-        if piece.kind == "word" and (len(piece.text) < 3 or piece.text not in lexicon.words or piece.text in VARIANTS or piece.text in base):
+        if piece.kind == "word" and (
+            len(piece.text) < 3 or piece.text not in lexicon.words or piece.text in VARIANTS or piece.text in base
+        ):
             continue
         if piece.kind == "number" and ("." not in piece.text or folded[piece.end : piece.end + 1].isalpha()):
             continue

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.understand.text import word_set
+
 Unit = Literal[
     "", "token_rate", "token_flow", "request_rate", "tokens", "bits", "money_suffix", "power", "memory", "memory_rate",
     "percent", "milliseconds", "seconds", "minutes", "hours", "days", "weeks", "months", "years", "volts", "amperes",
@@ -15,24 +17,38 @@ Unit = Literal[
 _TOK = r"(?:tok(?:en)?s?|t)"
 _PER = r"\s?(?:/|-?per-?|\bpro\b|\bje\b|\bp\.|\ba\b|\beach\b|\bevery\b)\s?"
 _SECOND = r"(?:s|secs?|sek|seconds?|sekunden?)\b"
-_PERIOD = r"(?:sek(?:unde)?|s|secs?|seconds?|min(?:ute)?s?|minuten?|hours?|hrs?|h|stunden?|std|days?|d|tage?|weeks?|wochen?|months?|monate?)\b"
+_PERIOD = (
+    r"(?:sek(?:unde)?|s|secs?|seconds?|min(?:ute)?s?|minuten?|hours?|hrs?|h|stunden?|std|"
+    r"days?|d|tage?|weeks?|wochen?|months?|monate?)\b"
+)
 _PEOPLE = (
-    r"leuten?|nutzer(?:n|innen)?|users?|be?nutzer(?:n|innen)?|mitarbeit\w*|personen|people|ppl|persons?|kolleg\w*|"
-    r"anwender(?:n|innen)?|entwickler(?:n|innen)?|devs?|developers?|studen\w*|studierende\w*|schueler\w*|lehrer\w*|lehrkraefte\w*|"
-    r"koepfen?|kunden|customers?|seats?|employees?|staff|colleagues?|engineers?|analysts?|testern?|teammates|heads?|coders?|"
-    r"angestellte\w*|beschaeftigte\w*|arbeitsplaetzen?|researchers?|forscher\w*|lawyers?|anwaelt\w*|aerzt\w*|doctors?|agents? in|"
-    r"members?|participants?|teilnehmer\w*|accounts?|patients?|sachbearbeiter\w*|programmierer\w*|pupils?|mann\b|workers?|teachers?|"
+    r"leuten?|nutzer(?:n|innen)?|users?|be?nutzer(?:n|innen)?|mitarbeit\w*|personen|people|"
+    r"ppl|persons?|kolleg\w*|"
+    r"anwender(?:n|innen)?|entwickler(?:n|innen)?|devs?|developers?|studen\w*|studierende\w*|"
+    r"schueler\w*|lehrer\w*|lehrkraefte\w*|"
+    r"koepfen?|kunden|customers?|seats?|employees?|staff|colleagues?|engineers?|analysts?|"
+    r"testern?|teammates|heads?|coders?|"
+    r"angestellte\w*|beschaeftigte\w*|arbeitsplaetzen?|researchers?|forscher\w*|lawyers?|"
+    r"anwaelt\w*|aerzt\w*|doctors?|agents? in|"
+    r"members?|participants?|teilnehmer\w*|accounts?|patients?|sachbearbeiter\w*|"
+    r"programmierer\w*|pupils?|mann\b|workers?|teachers?|"
     r"bediener\w*|consultants?|berater\w*|juristen|redakteur\w*|azubis?|folks|guys|humans?"
 )
 _REQUESTS = (
-    r"requests?|reqs?|anfragen?|queries|query|fragen|questions?|chats?|conversations?|sessions?|sitzungen?|gespraech\w*|streams?|calls?|slots?|"
-    r"clients?|agents?|agenten|jobs?|mics?|mikrofon\w*|meetings?|dialog\w*|verbindungen|connections?|threads?|kanaele|"
-    r"transcriptions?|transkriptionen|conc(?:urrent)?\b|parallel\w*|simultan\w*|gleichzeitig\w*|concurrency|"
-    r"instances|instanzen|tasks?|callers?|anrufer?n?|telefonate\w*|completions?|messages?|nachrichten|interviews?|mails?"
+    r"requests?|reqs?|anfragen?|queries|query|fragen|questions?|chats?|conversations?|"
+    r"sessions?|sitzungen?|gespraech\w*|streams?|calls?|slots?|"
+    r"clients?|agents?|agenten|jobs?|mics?|mikrofon\w*|meetings?|dialog\w*|verbindungen|"
+    r"connections?|threads?|kanaele|"
+    r"transcriptions?|transkriptionen|conc(?:urrent)?\b|parallel\w*|simultan\w*|"
+    r"gleichzeitig\w*|concurrency|"
+    r"instances|instanzen|tasks?|callers?|anrufer?n?|telefonate\w*|completions?|messages?|"
+    r"nachrichten|interviews?|mails?"
 )
 _DOCUMENTS = (
-    r"dokument\w*|documents?|docs?|pdfs?|seiten|pages?|chunks?|absaetzen?|paragraphs?|passagen|passages|vektoren|vectors?|files?|dateien|"
-    r"embeddings?|artikeln?|articles?|tickets?|vertraegen?|contracts?|eintraegen?|emails?|e-mails|rechnungen|invoices|akten|papers?|images? pages|"
+    r"dokument\w*|documents?|docs?|pdfs?|seiten|pages?|chunks?|absaetzen?|paragraphs?|"
+    r"passagen|passages|vektoren|vectors?|files?|dateien|"
+    r"embeddings?|artikeln?|articles?|tickets?|vertraegen?|contracts?|eintraegen?|emails?|"
+    r"e-mails|rechnungen|invoices|akten|papers?|images? pages|"
     r"scans?|abschnitten?|snippets|records?|buecher\w*|books?|rows?|zeilen|cells?"
 )
 
@@ -40,13 +56,21 @@ _DOCUMENTS = (
 _UNITS: tuple[tuple[Unit, str], ...] = (
     ("token_rate", rf"{_TOK}{_PER}{_SECOND}|tps\b|tokps\b|toks\b(?=\s?/)"),
     ("token_flow", rf"tok(?:en)?s?{_PER}{_PERIOD}|tok(?:en)?s?\s(?:taeglich|daily|am tag)"),
-    ("request_rate", rf"(?:{_REQUESTS}|{_DOCUMENTS}|images?|bilder){_PER}(?:user{_PER})?(?:arbeits)?{_PERIOD}|rps\b|qps\b|rpm\b|req/s\b"),
+    (
+        "request_rate",
+        rf"(?:{_REQUESTS}|{_DOCUMENTS}|images?|bilder){_PER}(?:user{_PER})?(?:arbeits)?{_PERIOD}|"
+        rf"rps\b|qps\b|rpm\b|req/s\b",
+    ),
     ("request_rate", rf"(?:{_REQUESTS})\s(?:am tag|taeglich|stuendlich|daily|hourly|(?:a|per) day)"),
     ("tokens", r"tok(?:en)?s?\b|tks\b"),
     ("bits", r"bits?\b|bpw\b"),
     ("memory_rate", r"[gmt]i?b/s\b|[gmt]bps\b"),
     ("network", r"gbe\b|gbit\w*|gb?ps\b|mbit\w*"),
-    ("money_suffix", r"(?:k|t|tsd\.?|mio\.?)?\s?(?:€|\$|£)|(?:k|tsd\.? |mio )?(?:eur(?:os?)?|usd|dollars?|bucks|chf|franken)\b|ct\b|cents?\b"),
+    (
+        "money_suffix",
+        r"(?:k|t|tsd\.?|mio\.?)?\s?(?:€|\$|£)|(?:k|tsd\.? |mio )?(?:eur(?:os?)?|usd|dollars?|"
+        r"bucks|chf|franken)\b|ct\b|cents?\b",
+    ),
     ("power", r"(?:k|m)?wh\b|(?:kw|kva|watts?|w)\b"),
     ("memory", r"(?:gib|gbs?|gigs?|gigabytes?|g|tib|tb|terabytes?|mib|mb)\b"),
     ("percent", r"%|prozent\w*|percent\b|pct\b"),
@@ -64,31 +88,47 @@ _UNITS: tuple[tuple[Unit, str], ...] = (
     ("cores", r"(?:cpu[- ]?)?(?:cores?|kernen?|core\b|vcpus?|threads\b)|gpu[- ]?(?:cores?|kernen?)"),
     ("processors", r"(?:sockets?|cpus?|prozessoren)\b"),
     ("channels", r"(?:memory )?(?:channels?|kanaele|kanaelen)\b"),
-    ("devices", r"(?:stueck|stk\.?|karten?|cards?|gpus?|grafikkarten?|accelerators?|beschleuniger)\b|(?:of (?:them|those|these)(?: cards)?)\b"),
+    (
+        "devices",
+        r"(?:stueck|stk\.?|karten?|cards?|gpus?|grafikkarten?|accelerators?|beschleuniger)\b|"
+        r"(?:of (?:them|those|these)(?: cards)?)\b",
+    ),
     ("machines", r"(?:nodes?|knoten|servern?|machines?|maschinen|rechnern?|boxes|hosts?|laptops?|instances)\b"),
     ("dims", r"(?:dims?|dimensions?|dimensionen)\b|-?d\b(?= vect| vekt)"),
-    ("samples", r"(?:samples?|beispielen?|examples?|datensaetzen?|entries|eintraegen|pairs?|paaren?|conversations for|datapoints|daten)\b"),
+    (
+        "samples",
+        r"(?:samples?|beispielen?|examples?|datensaetzen?|entries|eintraegen|pairs?|paaren?|"
+        r"conversations for|datapoints|daten)\b",
+    ),
     ("epochs", r"(?:epochs?|epochen?|ep)\b"),
     ("images", r"(?:images?|bildern?|pictures?|fotos?|frames?)\b"),
     ("shifts", r"(?:schichten|shifts)\b(?! *(?:auf|in|on))"),
-    ("params", r"(?:b|bn?\s?param\w*|mrd\.?\s?param\w*|milliarden(?:\s?param\w*)?|billion(?:\s?-?param\w*)|milliarden)(?![a-z])"),
+    (
+        "params",
+        r"(?:b|bn?\s?param\w*|mrd\.?\s?param\w*|milliarden(?:\s?param\w*)?|"
+        r"billion(?:\s?-?param\w*)|milliarden)(?![a-z])",
+    ),
     ("people", rf"(?:{_PEOPLE})\b"),
     ("requests", rf"(?:{_REQUESTS})\b"),
     ("documents", rf"(?:{_DOCUMENTS})\b"),
     ("words", r"(?:words?|woertern?|worte|zeichen|characters|chars)\b"),
     ("times", r"x\b|mal\b|times\b"),
-)  # fmt: skip
+)
 _UNIT = re.compile("|".join(f"(?P<u{n}>{pattern})" for n, (_, pattern) in enumerate(_UNITS)))
 _GAP = re.compile(r"[\s\-_]{0,2}(?:\(s\))?")
 _FILLER = re.compile(
-    r"(?:(?:simultaneous|concurrent|parallel|gleichzeitig|simultan|aktiv|active|live|voice|whisper|internal|intern|daily|taeglich|"
-    r"chat|max|peak|power|heavy|light|andere|other|extra|neue|new|lange?|kurze?|long|short|full|typical|potentielle|potential|our|"
-    r"unserer?|team|office|confluence|tiny|big|small|grosse|kleine|scanned|gescannte|more|mehr|weitere|hungry|impatient|input|output|prompt|"
-    r"remote|student|phd|training|trainings|text|german|deutsche|english|model|registrierte|registered|angemeldete|named|total|"
+    r"(?:(?:simultaneous|concurrent|parallel|gleichzeitig|simultan|aktiv|active|live|voice|"
+    r"whisper|internal|intern|daily|taeglich|"
+    r"chat|max|peak|power|heavy|light|andere|other|extra|neue|new|lange?|kurze?|long|short|"
+    r"full|typical|potentielle|potential|our|"
+    r"unserer?|team|office|confluence|tiny|big|small|grosse|kleine|scanned|gescannte|more|"
+    r"mehr|weitere|hungry|impatient|input|output|prompt|"
+    r"remote|student|phd|training|trainings|text|german|deutsche|english|model|registrierte|"
+    r"registered|angemeldete|named|total|"
     r"openwebui|api|user|coding|automatisierte)(?:e|en|er|es|s)?[\s-]{1,2}){1,2}"
 )
 
-_WORDS = {
+NUMBER_WORDS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "eleven": 11, "twelve": 12, "fifteen": 15, "sixteen": 16, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
     "ein": 1, "eine": 1, "einer": 1, "einen": 1, "einem": 1, "eines": 1, "ne": 1, "nen": 1, "ner": 1, "nem": 1,
@@ -98,23 +138,29 @@ _WORDS = {
     "dutzend": 12, "dozen": 12, "single": 1, "einzelne": 1, "einzelnen": 1, "einzige": 1, "dual": 2, "doppel": 2, "triple": 3,
     "quad": 4, "both": 2, "beide": 2, "beiden": 2, "paar": 2, "pair": 2, "couple": 2, "zweier": 2,
 }  # fmt: skip
-VAGUE_ONES = frozenset("ein eine einer einen einem eines ne nen ner nem one".split())
+VAGUE_ONES = word_set("ein eine einer einen einem eines ne nen ner nem one")
 _SCALES = {
     "k": 1e3, "tsd": 1e3, "tausend": 1e3, "thousand": 1e3, "t": 1e3, "hundred": 1e2, "hundert": 1e2, "dozen": 12.0, "dutzend": 12.0,
     "m": 1e6, "mio": 1e6, "mill": 1e6, "million": 1e6, "millions": 1e6, "millionen": 1e6, "mrd": 1e9, "milliarden": 1e9, "bn": 1e9,
     "billion": 1e9,
 }  # fmt: skip
 _SCALE = re.compile(
-    r"(?:(?P<tight>k|m)(?![a-z])|\s?(?P<word>tsd\.(?=\s)|mio\.(?=\s)|mrd\.(?=\s))|\s?(?P<word2>tsd|tausend|thousand|hundred|hundert|dozen|dutzend|mio|millionen|millions?|mrd|milliarden|bn|billion)\b"
-    r"|\s(?P<loose>k|m)(?=\s?(?:tok|ctx|context|kontext|chunks|docs|dok|samples|param|eur|usd|€|\$)))"
+    r"(?:(?P<tight>k|m)(?![a-z])|\s?(?P<word>tsd\.(?=\s)|mio\.(?=\s)|mrd\.(?=\s))|"
+    r"\s?(?P<word2>tsd|tausend|thousand|hundred|hundert|dozen|dutzend|mio|millionen|millions?|"
+    r"mrd|milliarden|bn|billion)\b"
+    r"|\s(?P<loose>k|m)(?=\s?(?:tok|ctx|context|kontext|chunks|docs|dok|samples|param|eur|usd|"
+    r"€|\$)))"
 )
 _FIGURE = re.compile(r"\d+(?:[.,'](?=\d)\d+)*(?:e\+?\d+)?")
-_WORD_FIGURE = re.compile(r"(?<![a-z0-9])(?:" + "|".join(sorted(_WORDS, key=len, reverse=True)) + r")(?![a-z0-9])")
+_WORD_FIGURE = re.compile(
+    r"(?<![a-z0-9])(?:" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + r")(?![a-z0-9])"
+)
 _RANGE = re.compile(r"\s?(?:-|bis(?: zu)?|to|\.\.|~|or|oder|und|/)\s?(?:zu\s|ca\.?\s|maybe\s|vielleicht\s)?$")
 _RANGE_STRICT = re.compile(r"\s?(?:-|bis(?: zu)?|to|\.\.)\s?$")
-_GLUED = frozenset(
-    "x ctx seq bs batch conc tp dp pp ep kontext context in out isl osl users user r rank np par mac num len n c max seqlen prompt "
-    "bsz tg np".split()
+_GLUED = word_set(
+    "x ctx seq bs batch conc tp dp pp ep kontext context in out isl osl users user r rank np par mac num "
+    "len n c max seqlen prompt "
+    "bsz tg np"
 )
 _CURRENCY_BEFORE = re.compile(r"(?:(?:us)?\$|€|£|\b(?:eur|usd|euro|chf))\s?$")
 
@@ -191,10 +237,10 @@ def _quantity(folded: str, found: re.Match[str], glued: str, lang: str) -> Quant
     plus = folded.startswith("+", end)
     unit, word, unit_end = _unit_after(folded, end + plus)
     if not unit and scale:
-        unit, word, unit_end = _scale_as_unit(scale, folded, end)
+        unit, word, unit_end = _scale_as_unit(scale, end)
         factor = 1.0 if unit == "params" else factor
     currency = _currency(folded, start, word, unit)
-    value, doubtful = _plain_value(text, lang, unit, bool(scale), currency, folded[end : end + 40])
+    value, doubtful = _plain_value(text, lang, unit, bool(scale), currency)
     factor *= _unit_factor(unit, word)
     return Quantity(
         value=value * factor, low=None, start=start, end=end, unit=unit, unit_word=word, unit_end=unit_end, scale=scale,
@@ -203,11 +249,21 @@ def _quantity(folded: str, found: re.Match[str], glued: str, lang: str) -> Quant
 
 
 def _scales_m(folded: str, end: int) -> bool:
-    """"20M chunks" are millions; a lone "m" may be metres or a chip, so it needs something countable behind it."""
-    return _unit_after(folded, end)[0] in ("tokens", "documents", "samples", "params", "requests", "images", "token_flow", "people", "words")
+    """ "20M chunks" are millions; a lone "m" may be metres or a chip, so it needs something countable behind it."""
+    return _unit_after(folded, end)[0] in (
+        "tokens",
+        "documents",
+        "samples",
+        "params",
+        "requests",
+        "images",
+        "token_flow",
+        "people",
+        "words",
+    )
 
 
-def _scale_as_unit(scale: str, folded: str, end: int) -> tuple[Unit, str, int]:
+def _scale_as_unit(scale: str, end: int) -> tuple[Unit, str, int]:
     if scale in ("bn", "milliarden", "billion", "mrd"):
         return "params", scale, end
     return "", "", end
@@ -222,19 +278,33 @@ def _unit_after(folded: str, end: int) -> tuple[Unit, str, int]:
         found = _UNIT.match(folded, begin)
         if found and found.lastgroup:
             unit = _UNITS[int(found.lastgroup[1:])][0]
-            if begin != place and unit not in ("people", "requests", "tokens", "documents", "images", "samples", "token_rate"):
+            if begin != place and unit not in (
+                "people",
+                "requests",
+                "tokens",
+                "documents",
+                "images",
+                "samples",
+                "token_rate",
+            ):
                 continue
-            if unit == "amperes" and place > end and found.group() == "a" or unit == "volts" and place > end and found.group() == "v":
+            if (unit == "amperes" and place > end and found.group() == "a") or (
+                unit == "volts" and place > end and found.group() == "v"
+            ):
                 continue
             return _headed(folded, unit, found)
     return "", "", end
 
 
 def _headed(folded: str, unit: Unit, found: re.Match[str]) -> tuple[Unit, str, int]:
-    """"1 million chat samples" counts samples: of two nouns the second is the head."""
+    """ "1 million chat samples" counts samples: of two nouns the second is the head."""
     if unit == "requests" and not found.group().startswith(("parallel", "gleichz", "conc", "simult")):
         head = _UNIT.match(folded, found.end() + 1) if folded[found.end() : found.end() + 1] in (" ", "-") else None
-        if head and head.lastgroup and _UNITS[int(head.lastgroup[1:])][0] in ("samples", "documents", "images", "tokens", "people"):
+        if (
+            head
+            and head.lastgroup
+            and _UNITS[int(head.lastgroup[1:])][0] in ("samples", "documents", "images", "tokens", "people")
+        ):
             return _UNITS[int(head.lastgroup[1:])][0], head.group(), head.end()
     return unit, found.group(), found.end()
 
@@ -257,17 +327,20 @@ def _unit_factor(unit: Unit, word: str) -> float:
 def _currency(folded: str, start: int, word: str, unit: Unit) -> str:
     before = _CURRENCY_BEFORE.search(folded, max(0, start - 6), start)
     text = (before.group() if before else "") + (word if unit == "money_suffix" else "")
-    for sign, code in (("$", "USD"), ("usd", "USD"), ("dollar", "USD"), ("bucks", "USD"), ("€", "EUR"), ("eur", "EUR"), ("£", "GBP"), ("chf", "CHF"), ("frank", "CHF"), ("ct", "EUR"), ("cent", "USD")):  # fmt: skip
-        if sign in text:
-            return code
-    return ""
+    return next((code for sign, code in _CURRENCIES if sign in text), "")
+
+
+_CURRENCIES = (
+    ("$", "USD"), ("usd", "USD"), ("dollar", "USD"), ("bucks", "USD"), ("€", "EUR"), ("eur", "EUR"), ("£", "GBP"),
+    ("chf", "CHF"), ("frank", "CHF"), ("ct", "EUR"), ("cent", "USD"),
+)  # fmt: skip
 
 
 def _negative(folded: str, start: int) -> bool:
     return folded[start - 1 : start] in ("-",) and (start < 2 or folded[start - 2] in " (=:")
 
 
-def _plain_value(text: str, lang: str, unit: Unit, scaled: bool, currency: str, after: str) -> tuple[float, tuple[float, ...]]:
+def _plain_value(text: str, lang: str, unit: Unit, scaled: bool, currency: str) -> tuple[float, tuple[float, ...]]:
     """Read the digits. A lone group of three after a separator is a thousand or a fraction; language, unit and sign decide."""
     if "e" in text:
         return float(text.replace(",", ".")), ()
@@ -281,18 +354,31 @@ def _plain_value(text: str, lang: str, unit: Unit, scaled: bool, currency: str, 
             return float("".join(groups)), ()
         return float("".join(groups[:-1]) + "." + groups[-1]), ()
     joined, fraction = float("".join(groups)), float(".".join(groups))
-    if not thousands or marks[0] == "'" and not thousands:
+    if not thousands or (marks[0] == "'" and not thousands):
         return fraction, ()
-    if _divides_thousands(marks[0], lang, unit, currency, after):
+    if _divides_thousands(marks[0], lang, unit, currency):
         return joined, (fraction,)
     return fraction, (joined,)
 
 
-_WHOLE = frozenset(("tokens", "token_rate", "token_flow", "documents", "people", "requests", "samples", "images", "request_rate", "devices", "words"))
-_ONE_SAID = re.compile(r".{0,20}\(\s?(?:one|ein)\b")
+_WHOLE = frozenset(
+    (
+        "tokens",
+        "token_rate",
+        "token_flow",
+        "documents",
+        "people",
+        "requests",
+        "samples",
+        "images",
+        "request_rate",
+        "devices",
+        "words",
+    )
+)
 
 
-def _divides_thousands(mark: str, lang: str, unit: Unit, currency: str, after: str) -> bool:
+def _divides_thousands(mark: str, lang: str, unit: Unit, currency: str) -> bool:
     if mark == "'" or unit in _WHOLE:
         return True
     if mark == ",":
@@ -302,18 +388,25 @@ def _divides_thousands(mark: str, lang: str, unit: Unit, currency: str, after: s
     return lang == "de" or unit == ""
 
 
+_COUNTABLE_UNITS = frozenset(("people", "devices", "requests", "machines", "images", "documents"))
+_TIMED_UNITS = frozenset(("epochs", "seconds", "hours", "days"))
+
+
 def _spelt(folded: str) -> Iterator[Quantity]:
     for found in _WORD_FIGURE.finditer(folded):
         word, end = found.group(), found.end()
-        value = float(_WORDS[word])
-        scaled = re.match(r"\s(dutzend|dozen|hundred|hundert|tausend|thousand|million(?:en)?)\b", folded[end : end + 12])
+        value = float(NUMBER_WORDS[word])
+        scaled = re.match(
+            r"\s(dutzend|dozen|hundred|hundert|tausend|thousand|million(?:en)?)\b", folded[end : end + 12]
+        )
         if scaled:
             value, end = value * _SCALES[scaled.group(1)], end + scaled.end()
         unit, unit_word, unit_end = _unit_after(folded, end)
-        if word in VAGUE_ONES and unit not in ("people", "devices", "requests", "machines", "images", "documents"):
-            if not (word == "one" and unit in ("epochs", "seconds", "hours", "days")):
-                continue
-        if word in ("hundert", "tausend", "hundred", "thousand") and re.search(r"\d\s?$", folded[max(0, found.start() - 3) : found.start()]):
+        if word in VAGUE_ONES and unit not in (_COUNTABLE_UNITS | _TIMED_UNITS if word == "one" else _COUNTABLE_UNITS):
+            continue
+        if word in ("hundert", "tausend", "hundred", "thousand") and re.search(
+            r"\d\s?$", folded[max(0, found.start() - 3) : found.start()]
+        ):
             continue
         yield Quantity(value, None, found.start(), end, unit, unit_word, unit_end, spelt=True)
 
@@ -337,10 +430,12 @@ def _join_ranges(folded: str, found: list[Quantity]) -> list[Quantity]:
 
 
 def _shared_scale(before: Quantity, after: Quantity) -> float:
-    """"5-6 hundred" and "40-60 T€" scale both ends."""
+    """ "5-6 hundred" and "40-60 T€" scale both ends."""
     if before.unit or before.scale:
         return 1.0
-    factor = _SCALES.get(after.scale, 1.0) * (_unit_factor(after.unit, after.unit_word) if after.unit in ("money_suffix", "power") else 1.0)
+    factor = _SCALES.get(after.scale, 1.0) * (
+        _unit_factor(after.unit, after.unit_word) if after.unit in ("money_suffix", "power") else 1.0
+    )
     return factor if before.value < after.value else 1.0
 
 
@@ -354,4 +449,6 @@ def _is_range(folded: str, before: Quantity, after: Quantity) -> bool:
         return False
     if after.negative and not gap.strip():
         return after.value > before.value
-    return bool(_RANGE_STRICT.match(gap.replace("$", "").replace("€", ""))) and before.value < after.value * max(1.0, _SCALES.get(after.scale, 1.0))
+    return bool(_RANGE_STRICT.match(gap.replace("$", "").replace("€", ""))) and before.value < after.value * max(
+        1.0, _SCALES.get(after.scale, 1.0)
+    )

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.understand.devices import DeviceMention, read_devices
-from bot.understand.engines import EngineMention, MethodReading, choose_engine, read_engines, read_method, serves_adapters, trains
+from bot.understand.engines import (
+    EngineMention,
+    MethodReading,
+    choose_engine,
+    read_engines,
+    read_method,
+    serves_adapters,
+    trains,
+)
 from bot.understand.figures import Figures, pick, read_figures
 from bot.understand.follow_up import FollowUp, read_follow_up
 from bot.understand.formats import FormatMention, choose, read_formats
@@ -66,13 +74,30 @@ _CORRECTABLE = ("users", "concurrency", "context_tokens", "input_tokens", "outpu
 
 
 def _corrected(found: Found, alone: Request, thread: Sequence[Request]) -> Request:
-    """"Nein, eher 350", "use 8 % instead": a bare figure in a thread replaces the one of its kind said last."""
-    if len(thread[-1].models if thread else ()) == 1 and not {"models", "params_b", "hardware"} & set(alone.said) and len(found.text.folded) <= 60 and found.follow_up.kind != "why":
+    """ "Nein, eher 350", "use 8 % instead": a bare figure in a thread replaces the one of its kind said last."""
+    if (
+        len(thread[-1].models if thread else ()) == 1
+        and not {"models", "params_b", "hardware"} & set(alone.said)
+        and len(found.text.folded) <= 60
+        and found.follow_up.kind != "why"
+    ):
         name = renamed(thread[-1].models[0], found.text.folded)
         if name:
-            return alone.model_copy(update={"models": (name,), "said": (*alone.said, "models"), "evidence": {**alone.evidence, "models": alone.text.strip()}})
+            return alone.model_copy(
+                update={
+                    "models": (name,),
+                    "said": (*alone.said, "models"),
+                    "evidence": {**alone.evidence, "models": alone.text.strip()},
+                }
+            )
     bare = found.figures.bare
-    if not thread or len(bare) != 1 or any(name in alone.said for name in _CORRECTABLE) or len(found.text.folded) > 60 or found.follow_up.kind == "why":
+    if (
+        not thread
+        or len(bare) != 1
+        or any(name in alone.said for name in _CORRECTABLE)
+        or len(found.text.folded) > 60
+        or found.follow_up.kind == "why"
+    ):
         return alone
     quantity = bare[0]
     if quantity.unit == "percent":
@@ -88,7 +113,9 @@ def _corrected(found: Found, alone: Request, thread: Sequence[Request]) -> Reque
 
 def _nearest(quantity: Quantity, before: Request) -> str | None:
     """Which figure of the thread a bare one is meant to replace: the one of like size, people first."""
-    known = {name: getattr(before, name) for name in _CORRECTABLE if getattr(before, name) and name not in before.derived}
+    known = {
+        name: getattr(before, name) for name in _CORRECTABLE if getattr(before, name) and name not in before.derived
+    }
     if quantity.scale:
         known = {name: value for name, value in known.items() if name.endswith("tokens")}
     distance = {name: abs(math.log(max(quantity.value, 1e-9) / value)) for name, value in known.items() if value > 0}
@@ -113,11 +140,27 @@ def _find(raw: str, default: Lang, in_thread: bool) -> Found:
     engines = read_engines(text)
     weights = choose(formats, "weights")
     method = read_method(text, weights.value if weights else "")
-    training = trains(text) or bool(method.methods) and not serves_adapters(text)
+    training = trains(text) or (bool(method.methods) and not serves_adapters(text))
     taken = [(m.start, m.end) for m in models] + [(d.start, max(d.end, d.span_end)) for d in devices]
-    taken += [(f.start, f.end) for f in formats] + [(s.start, s.end) for s in sizes] + [(e.start, e.end) for e in engines]
+    taken += (
+        [(f.start, f.end) for f in formats] + [(s.start, s.end) for s in sizes] + [(e.start, e.end) for e in engines]
+    )
     figures = read_figures(text, lang, _merged(taken), slash, training)
-    return Found(text, lang, models, sizes, devices, formats, engines, method, figures, machines(text, devices, figures.pairs, slash), read_scope(text), training, read_follow_up(text, in_thread))
+    return Found(
+        text,
+        lang,
+        models,
+        sizes,
+        devices,
+        formats,
+        engines,
+        method,
+        figures,
+        machines(text, devices, figures.pairs, slash),
+        read_scope(text),
+        training,
+        read_follow_up(text, in_thread),
+    )
 
 
 def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -141,16 +184,47 @@ def _request(found: Found, in_thread: bool) -> Request:
     draft.other |= read_remarks(found.text, draft.other)
     _fill_scope_flags(found, draft)
     weights = cues(found.text)
-    verdict = intents_of(found.scope, weights, draft.values, found.training, found.machines, found.follow_up, found.text, in_thread, draft.other)
+    verdict = intents_of(
+        found.scope,
+        weights,
+        draft.values,
+        found.training,
+        found.machines,
+        found.follow_up,
+        found.text,
+        in_thread,
+        draft.other,
+    )
     if not verdict.in_scope and not in_thread:
-        return Request(text=found.text.raw, lang=found.lang, in_scope=False, intent="out_of_scope", intents=("out_of_scope",), other=draft.other, follow_up=found.follow_up.kind)
+        return Request(
+            text=found.text.raw,
+            lang=found.lang,
+            in_scope=False,
+            intent="out_of_scope",
+            intents=("out_of_scope",),
+            other=draft.other,
+            follow_up=found.follow_up.kind,
+        )
     missing, clarify = open_points(verdict.intent, draft.values, draft.other, found.figures, found.text, in_thread)
     draft.assumptions += _customary_names(found)
     return Request(
-        text=found.text.raw, lang=found.lang, in_scope=verdict.in_scope, intent=verdict.intent, intents=verdict.intents, other=draft.other, evidence=draft.evidence,
-        derived=tuple(draft.derived), missing=missing, clarify=clarify, assumptions=tuple(draft.assumptions), overruled=_overruled(found),
-        unread=tuple(found.text.quote(a, b) for a, b in found.figures.unread), said=tuple(draft.values), follow_up=found.follow_up.kind, **draft.values,
-    )  # fmt: skip
+        text=found.text.raw,
+        lang=found.lang,
+        in_scope=verdict.in_scope,
+        intent=verdict.intent,
+        intents=verdict.intents,
+        other=draft.other,
+        evidence=draft.evidence,
+        derived=tuple(draft.derived),
+        missing=missing,
+        clarify=clarify,
+        assumptions=tuple(draft.assumptions),
+        overruled=_overruled(found),
+        unread=tuple(found.text.quote(a, b) for a, b in found.figures.unread),
+        said=tuple(draft.values),
+        follow_up=found.follow_up.kind,
+        **draft.values,
+    )
 
 
 def _put(draft: Draft, found: Found, name: str, value: Any, *spans: tuple[int, int]) -> None:
@@ -169,11 +243,19 @@ def _fill_models(found: Found, draft: Draft) -> None:
         _put(draft, found, "models", names, *((m.start, m.end) for m in standing))
     sizes = [s for s in found.sizes if not s.why_not]
     if sizes:
-        chosen = sizes[-1] if len(sizes) > 1 and _RETRACTED_SIZE.search(found.text.folded[sizes[-2].end : sizes[-1].start]) else max(sizes, key=lambda s: s.params_b)
+        chosen = (
+            sizes[-1]
+            if len(sizes) > 1 and _RETRACTED_SIZE.search(found.text.folded[sizes[-2].end : sizes[-1].start])
+            else max(sizes, key=lambda s: s.params_b)
+        )
         _put(draft, found, "params_b", chosen.params_b, (chosen.start, chosen.end))
     else:
         spelt = next((q for q, _ in found.figures.pairs if q.unit == "params"), None)
-        named = re.search(r"(\d+(?:[.,]\d+)?)\s?(?:milliarden|mrd\.?|billion)(?:\s?-?param\w*)?", found.text.folded) if not spelt and not names else None
+        named = (
+            re.search(r"(\d+(?:[.,]\d+)?)\s?(?:milliarden|mrd\.?|billion)(?:\s?-?param\w*)?", found.text.folded)
+            if not spelt and not names
+            else None
+        )
         if named:
             _put(draft, found, "params_b", float(named.group(1).replace(",", ".")), named.span())
 
@@ -197,10 +279,35 @@ def _fill_formats(found: Found, draft: Draft) -> None:
 
 _PLAIN_FIELDS = ("context_tokens", "input_tokens", "output_tokens", "concurrency", "users", "active_share")
 _OTHER_FIELDS = (
-    "observed_context", "native_context", "reported_tokens", "batch_size", "observed_concurrency", "utilization", "e2e_s", "documents", "samples",
-    "epochs", "images", "cpu_cores", "line_v", "line_a", "horizon_years", "dims", "hours", "ram_gb", "psu_w", "power_limit_w", "watts", "network_gbit",
-    "lora_rank", "parallel_tp", "parallel_pp", "parallel_dp", "parallel_ep", "system_prompt_tokens",
-)  # fmt: skip
+    "observed_context",
+    "native_context",
+    "reported_tokens",
+    "batch_size",
+    "observed_concurrency",
+    "utilization",
+    "e2e_s",
+    "documents",
+    "samples",
+    "epochs",
+    "images",
+    "cpu_cores",
+    "line_v",
+    "line_a",
+    "horizon_years",
+    "dims",
+    "hours",
+    "ram_gb",
+    "psu_w",
+    "power_limit_w",
+    "watts",
+    "network_gbit",
+    "lora_rank",
+    "parallel_tp",
+    "parallel_pp",
+    "parallel_dp",
+    "parallel_ep",
+    "system_prompt_tokens",
+)
 
 
 def _fill_figures(found: Found, draft: Draft) -> None:
@@ -208,7 +315,11 @@ def _fill_figures(found: Found, draft: Draft) -> None:
         chosen, rivals = pick(found.figures, name)
         if chosen is None:
             continue
-        value = chosen.value / 100 if chosen.rule.startswith("share") and isinstance(chosen.value, float) and name == "active_share" else chosen.value
+        value = (
+            chosen.value / 100
+            if chosen.rule.startswith("share") and isinstance(chosen.value, float) and name == "active_share"
+            else chosen.value
+        )
         _put(draft, found, name, value, (chosen.start, chosen.end))
         others = list(dict.fromkeys(r.value for r in rivals if r.value != chosen.value))
         if others and name in found.figures.retracted:
@@ -216,7 +327,9 @@ def _fill_figures(found: Found, draft: Draft) -> None:
     for name in _OTHER_FIELDS:
         chosen, _ = pick(found.figures, name)
         if chosen is not None:
-            draft.other[name] = chosen.value / 100 if name == "utilization" and isinstance(chosen.value, float) else chosen.value
+            draft.other[name] = (
+                chosen.value / 100 if name == "utilization" and isinstance(chosen.value, float) else chosen.value
+            )
     _fill_speeds(found, draft)
     _add_up(found, draft)
 
@@ -232,7 +345,11 @@ def _fill_speeds(found: Found, draft: Draft) -> None:
     if wishes:
         _put(draft, found, "targets", Wishes(**wishes), *spans)
     for kind in ("observed", "claimed"):
-        seen = {r.field.removeprefix(f"{kind}_"): r.value for r in found.figures.readings if r.field in (f"{kind}_tok_s", f"{kind}_ttft_s", f"{kind}_s", f"{kind}_gb")}
+        seen = {
+            r.field.removeprefix(f"{kind}_"): r.value
+            for r in found.figures.readings
+            if r.field in (f"{kind}_tok_s", f"{kind}_ttft_s", f"{kind}_s", f"{kind}_gb")
+        }
         if seen:
             draft.other[kind] = seen
 
@@ -253,13 +370,18 @@ def _add_up(found: Found, draft: Draft) -> None:
         return
     people = values.get("users")
     if share and people and "concurrency" not in values:
-        values["concurrency"] = float(-(-people * share // 1)) if people * share % 1 > 1e-9 else round(people * share, 6)
+        values["concurrency"] = (
+            float(-(-people * share // 1)) if people * share % 1 > 1e-9 else round(people * share, 6)
+        )
         draft.evidence["concurrency"] = draft.evidence["active_share"]
         draft.derived.append("concurrency")
     system = other.get("system_prompt_tokens")
     if system:
         values["input_tokens"] = system + values.get("input_tokens", 0.0)
-        draft.evidence.setdefault("input_tokens", next(found.text.quote(r.start, r.end) for r in found.figures.readings if r.field == "system_prompt_tokens"))
+        draft.evidence.setdefault(
+            "input_tokens",
+            next(found.text.quote(r.start, r.end) for r in found.figures.readings if r.field == "system_prompt_tokens"),
+        )
         draft.derived.append("input_tokens")
 
 
@@ -297,9 +419,22 @@ def _fill_money(found: Found, draft: Draft) -> None:
         money = reading.value
         if reading.field == "budget":
             period = money.period if money.period in ("hour", "day", "month", "year") else "once"
-            _put(draft, found, "budget", Budget(amount=money.amount, currency=money.currency, period=period), (reading.start, reading.end))  # type: ignore[arg-type]
+            _put(
+                draft,
+                found,
+                "budget",
+                Budget(amount=money.amount, currency=money.currency, period=period),
+                (reading.start, reading.end),
+            )  # type: ignore[arg-type]
         else:
-            prices.append({"amount": money.amount, "currency": money.currency, "per": money.period, "words": found.text.quote(reading.start, reading.end)})
+            prices.append(
+                {
+                    "amount": money.amount,
+                    "currency": money.currency,
+                    "per": money.period,
+                    "words": found.text.quote(reading.start, reading.end),
+                }
+            )
     if prices:
         draft.other["prices"] = prices
 
@@ -323,7 +458,13 @@ def _customary_names(found: Found) -> list[Assumption]:
 def _overruled(found: Found) -> tuple[Overruled, ...]:
     text = found.text
     return tuple(
-        Overruled(field=loser.field, value=str(loser.value), words=text.quote(loser.start, loser.end), rule=loser.rule, by=winner.rule)
+        Overruled(
+            field=loser.field,
+            value=str(loser.value),
+            words=text.quote(loser.start, loser.end),
+            rule=loser.rule,
+            by=winner.rule,
+        )
         for loser, winner in found.figures.lost[:40]
     )
 

@@ -15,6 +15,11 @@ class Reading:
     score: float
     rule: str
 
+    @property
+    def number(self) -> float:
+        """The value where it is a figure, else 0."""
+        return float(self.value) if isinstance(self.value, (int, float)) else 0.0
+
     def overlaps(self, other: "Reading") -> bool:
         return self.start < other.end and other.start < self.end
 

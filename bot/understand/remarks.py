@@ -5,35 +5,108 @@ from typing import Any
 
 from bot.understand.text import Text
 
-_NO_CLOUD = re.compile(r"\b(?:on[- ]?prem\w*|(?:nicht|not|kein\w*|no|ohne|without|never|raus aus der) (?:in (?:der|the|die) |in )?(?:public )?cloud|cloud (?:ist|is) (?:raus|out|verboten|tabu|not|nicht|keine option)|air[- ]?gapped|in[- ]?house|lokal\w*|local(?:ly)?|im keller|eigene[rn]? (?:hardware|server\w*|rechenzentrum)|selbst hosten|self[- ]?host\w*|offline)\b")
-_CLOUD = re.compile(r"\b(?:cloud|aws|ec2|azure|gcp|runpod|vast\.?ai|lambda(?: labs)?|hetzner|coreweave|paperspace|ovh|scaleway|ionos|rent\w*|miet\w*|instance|instanz|spot)\b")
-_PROVIDERS = re.compile(r"\b(aws|azure|gcp|google cloud|runpod|vast\.?ai|lambda|hetzner|coreweave|ovh|scaleway|ionos|stackit|together|openai)\b")
+_NO_CLOUD = re.compile(
+    r"\b(?:on[- ]?prem\w*|(?:nicht|not|kein\w*|no|ohne|without|never|"
+    r"raus aus der) (?:in (?:der|the|die) |in )?(?:public )?cloud|cloud (?:ist|is) (?:raus|"
+    r"out|verboten|tabu|not|nicht|keine option)|air[- ]?gapped|in[- ]?house|lokal\w*|"
+    r"local(?:ly)?|im keller|eigene[rn]? (?:hardware|server\w*|rechenzentrum)|selbst hosten|"
+    r"self[- ]?host\w*|offline)\b"
+)
+_CLOUD = re.compile(
+    r"\b(?:cloud|aws|ec2|azure|gcp|runpod|vast\.?ai|lambda(?: labs)?|hetzner|coreweave|"
+    r"paperspace|ovh|scaleway|ionos|rent\w*|miet\w*|instance|instanz|spot)\b"
+)
+_PROVIDERS = re.compile(
+    r"\b(aws|azure|gcp|google cloud|runpod|vast\.?ai|lambda|hetzner|coreweave|ovh|scaleway|"
+    r"ionos|stackit|together|openai)\b"
+)
 _NVLINK = re.compile(r"\bnv-?link\b")
-_NO_NVLINK = re.compile(r"\b(?:no|not|kein\w*|ohne|without|w/o|lacks?)\s(?:an? |any |the )?nv-?link|nv-?link (?:fehlt|geht nicht|not available)")
-_ASK_NVLINK = re.compile(r"\b(?:is|worth|lohnt|brauch\w*|need|does|do i need|bringt|useful|helps?|mit oder ohne|with or without)\b[^.!?;]{0,40}nv-?link|nv-?link[^.!?;]{0,30}(?:worth|lohnt|noetig|necessary|needed|even used|\?)")
+_NO_NVLINK = re.compile(
+    r"\b(?:no|not|kein\w*|ohne|without|w/o|lacks?)\s(?:an? |any |the )?nv-?link|"
+    r"nv-?link (?:fehlt|geht nicht|not available)"
+)
+_ASK_NVLINK = re.compile(
+    r"\b(?:is|worth|lohnt|brauch\w*|need|does|do i need|bringt|useful|helps?|mit oder ohne|"
+    r"with or without)\b[^.!?;]{0,40}nv-?link|nv-?link[^.!?;]{0,30}(?:worth|lohnt|noetig|"
+    r"necessary|needed|even used|\?)"
+)
 _VENDORS = {"amd": "amd", "nvidia": "nvidia", "apple": "apple", "intel": "intel"}
-_NO_VENDOR = re.compile(r"\b(?:no|kein\w*|not|ohne|without|nicht|except|ausser)\s(?:von |any )?(amd|nvidia|apple|intel|mac|macs)\b")
-_WANT_VENDOR = re.compile(r"\b(?:gern\w*|prefer\w*|bevorzug\w*|only|nur|ideally|am liebsten|lieber|must be|muss)\s(?:von |an? |eine )?(amd|nvidia|apple|intel)\b|\b(amd|nvidia|apple|intel)\s(?:only|bevorzugt|preferred|waere schoen)\b")
+_NO_VENDOR = re.compile(
+    r"\b(?:no|kein\w*|not|ohne|without|nicht|except|ausser)\s(?:von |any )?(amd|nvidia|apple|" r"intel|mac|macs)\b"
+)
+_WANT_VENDOR = re.compile(
+    r"\b(?:gern\w*|prefer\w*|bevorzug\w*|only|nur|ideally|am liebsten|lieber|must be|"
+    r"muss)\s(?:von |an? |eine )?(amd|nvidia|apple|intel)\b|\b(amd|nvidia|apple|"
+    r"intel)\s(?:only|bevorzugt|preferred|waere schoen)\b"
+)
 _FLAGS: tuple[tuple[str, Any, re.Pattern[str]], ...] = (
-    ("offload", "experts_to_cpu", re.compile(r"\bexpert\w* (?:im|in|into|ins|to|auf) (?:den |the |die |system )?(?:ram|cpu|arbeitsspeicher)|n-?cpu-?moe|-ot exps|experts? offload")),
-    ("offload", True, re.compile(r"\boff-?load\w*|auslager\w*|layers? (?:on|to|auf) (?:the |die )?(?:cpu|ram)|spill\w*")),
+    (
+        "offload",
+        "experts_to_cpu",
+        re.compile(
+            r"\bexpert\w* (?:im|in|into|ins|to|auf) (?:den |the |die |system )?(?:ram|cpu|"
+            r"arbeitsspeicher)|n-?cpu-?moe|-ot exps|experts? offload"
+        ),
+    ),
+    (
+        "offload",
+        True,
+        re.compile(r"\boff-?load\w*|auslager\w*|layers? (?:on|to|auf) (?:the |die )?(?:cpu|ram)|spill\w*"),
+    ),
     ("speculative", "mtp", re.compile(r"\bmtp\b")),
     ("speculative", "eagle", re.compile(r"\beagle-?[123]?\b")),
     ("speculative", "draft", re.compile(r"\bspeculative|\bspekulativ\w*|\bdraft(?:[- ]?mod\w*)?\b|\bals draft\b")),
-    ("redundancy", "N-1", re.compile(r"\bgpu (?:dies|fails|ausfaellt)|one (?:gpu|card|node) (?:dies|fails|is down)|(?:eine|1) (?:karte|gpu) (?:ausfaellt|stirbt|kaputt)|faellt (?:eine|1) (?:karte|gpu)")),
-    ("redundancy", "N+1", re.compile(r"\bredundan\w*|n\+1|hochverfuegbar\w*|failover|high availability|\bha\b|ausfallsicher\w*|hot ?spare")),
+    (
+        "redundancy",
+        "N-1",
+        re.compile(
+            r"\bgpu (?:dies|fails|ausfaellt)|one (?:gpu|card|node) (?:dies|fails|is down)|(?:eine|"
+            r"1) (?:karte|gpu) (?:ausfaellt|stirbt|kaputt)|faellt (?:eine|1) (?:karte|gpu)"
+        ),
+    ),
+    (
+        "redundancy",
+        "N+1",
+        re.compile(
+            r"\bredundan\w*|n\+1|hochverfuegbar\w*|failover|high availability|\bha\b|ausfallsicher\w*|" r"hot ?spare"
+        ),
+    ),
     ("quiet", True, re.compile(r"\b(?:leise|quiet|silent|lautlos|laut wird|heiss/laut|no noise|not loud)\b")),
     ("streaming", True, re.compile(r"\b(?:live|real-?time|echtzeit|streaming)\b")),
-    ("offline_batch", True, re.compile(r"\b(?:batch[- ]?job|offline[- ]?batch|overnight|ueber nacht|nachts|offline processing|klassifikation|batch summari\w*)\b")),
+    (
+        "offline_batch",
+        True,
+        re.compile(
+            r"\b(?:batch[- ]?job|offline[- ]?batch|overnight|ueber nacht|nachts|offline processing|"
+            r"klassifikation|batch summari\w*)\b"
+        ),
+    ),
     ("prefix_cache", True, re.compile(r"\bprefix[- ]?cach\w*|prompt[- ]?cach\w*")),
     ("platform", "mac", re.compile(r"\bmac(?:book\w*|s)?\b|\bmac(?=\d)|\bimac\b")),
     ("laptop", True, re.compile(r"\b(?:laptop|notebook|macbook\w*)\b")),
-    ("co_located", True, re.compile(r"\b(?:daneben|nebenbei|alongside|on the same (?:card|gpu)|auf derselben|gleichzeitig mit|neben dem|side by side|together with an?|plus (?:embedding|reranker|whisper))\b")),
+    (
+        "co_located",
+        True,
+        re.compile(
+            r"\b(?:daneben|nebenbei|alongside|on the same (?:card|gpu)|auf derselben|gleichzeitig mit|"
+            r"neben dem|side by side|together with an?|plus (?:embedding|reranker|whisper))\b"
+        ),
+    ),
     ("beside_model", True, re.compile(r"\b(?:noch ein|another|also an?|zusaetzlich ein|add an?) \d+(?:\.\d+)?b\b")),
-    ("optimize", "cost", re.compile(r"\b(?:cheapest|guenstigste\w*|billigste\w*|whatever is cheap\w*|cost-efficient|so guenstig wie)\b")),
+    (
+        "optimize",
+        "cost",
+        re.compile(
+            r"\b(?:cheapest|guenstigste\w*|billigste\w*|whatever is cheap\w*|cost-efficient|" r"so guenstig wie)\b"
+        ),
+    ),
     ("optimize", "speed", re.compile(r"\b(?:fastest|schnellste\w*|as fast as possible|so schnell wie moeglich)\b")),
-)  # fmt: skip
-_MAX_DEVICES = re.compile(r"\b(?:max(?:\.|imal|imum)?|at most|hoechstens|no more than|nicht mehr als|up to|bis zu)\s(?:of )?(\d{1,3}|two|zwei|four|vier|one|eine[r]?)\s(?:gpus?|cards?|karten?|grafikkarten)\b")
+)
+_MAX_DEVICES = re.compile(
+    r"\b(?:max(?:\.|imal|imum)?|at most|hoechstens|no more than|nicht mehr als|up to|"
+    r"bis zu)\s(?:of )?(\d{1,3}|two|zwei|four|vier|one|eine[r]?)\s(?:gpus?|cards?|karten?|"
+    r"grafikkarten)\b"
+)
 _NET = re.compile(r"\b(netto|brutto|net of tax|gross|excl\.? vat|incl\.? vat|zzgl\.? mwst|inkl\.? mwst)\b")
 
 

@@ -128,9 +128,23 @@ class Request(_Part):
 
 
 FIELDS = (
-    "models", "params_b", "weights", "kv_cache", "context_tokens", "input_tokens", "output_tokens", "concurrency", "users", "active_share",
-    "hardware", "alternatives", "method", "engine", "budget", "targets",
-)  # fmt: skip
+    "models",
+    "params_b",
+    "weights",
+    "kv_cache",
+    "context_tokens",
+    "input_tokens",
+    "output_tokens",
+    "concurrency",
+    "users",
+    "active_share",
+    "hardware",
+    "alternatives",
+    "method",
+    "engine",
+    "budget",
+    "targets",
+)
 
 
 def _whole(value: Any) -> Any:

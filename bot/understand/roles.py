@@ -10,11 +10,17 @@ from bot.understand.text import Text, clause
 
 _REACH = 72
 FILL = (
-    r"(?:\s?(?:=|:|~|\(|\bof\b|\bvon\b|\bauf\b|\bat\b|\bis\b|\bist\b|\bare\b|\bsind\b|\bto\b|\bbis(?: zu)?\b|\baround\b|\babout\b|\bca\.?|\bup to\b|\bwith\b|"
-    r"\bmit\b|\bsize\b|\blength\b|\blimit\b|\bonly\b|\bnur\b|\bmax\.?|\bmaximal\b|\bmaybe\b|\bvielleicht\b|\betwa\b|\bungefaehr\b|\bapprox\.?|\bso\b|\bavg\.?|"
-    r"\baverage\b|\bmean\b|\bof about\b|\bbe\b|\bam\b|\bwaeren\b|\bwaere\b|\bdas\b|\bare\b|\bper\b|\brequest\b|\bpro\b|\banfrage\b|\buser\b|\bnutzer\b|\bhat\b|"
-    r"\bhave\b|\bhas\b|\bneed\w*|\bbrauch\w*|\bset\b|\bgesetzt\b|\brunter\b|\bdown\b|\broughly\b|\btypically\b|\bmeist\b|\bje\b|\beach\b|\bjeweils\b|\bdes\b|"
-    r"\bdrop\w*|\breduce\w*|\bthe\b|\bthen\b|\bdann\b|\bwird\b|\bwerden\b|\blang\b|\blong\b|-|\+|\bhier\b|\bim schnitt\b|\bmindestens\b|\bat least\b|\bmin\.?|\bmind\.?|>=?|<=?)){0,6}\s?"
+    r"(?:\s?(?:=|:|~|\(|\bof\b|\bvon\b|\bauf\b|\bat\b|\bis\b|\bist\b|\bare\b|\bsind\b|\bto\b|"
+    r"\bbis(?: zu)?\b|\baround\b|\babout\b|\bca\.?|\bup to\b|\bwith\b|"
+    r"\bmit\b|\bsize\b|\blength\b|\blimit\b|\bonly\b|\bnur\b|\bmax\.?|\bmaximal\b|\bmaybe\b|"
+    r"\bvielleicht\b|\betwa\b|\bungefaehr\b|\bapprox\.?|\bso\b|\bavg\.?|"
+    r"\baverage\b|\bmean\b|\bof about\b|\bbe\b|\bam\b|\bwaeren\b|\bwaere\b|\bdas\b|\bare\b|"
+    r"\bper\b|\brequest\b|\bpro\b|\banfrage\b|\buser\b|\bnutzer\b|\bhat\b|"
+    r"\bhave\b|\bhas\b|\bneed\w*|\bbrauch\w*|\bset\b|\bgesetzt\b|\brunter\b|\bdown\b|"
+    r"\broughly\b|\btypically\b|\bmeist\b|\bje\b|\beach\b|\bjeweils\b|\bdes\b|"
+    r"\bdrop\w*|\breduce\w*|\bthe\b|\bthen\b|\bdann\b|\bwird\b|\bwerden\b|\blang\b|\blong\b|-|"
+    r"\+|\bhier\b|\bim schnitt\b|\bmindestens\b|\bat least\b|\bmin\.?|\bmind\.?|>=?|<=?)){0,"
+    r"6}\s?"
 )
 
 
@@ -33,7 +39,17 @@ class Rule:
     least: float = 0.0
 
 
-def rule(name: str, field: str, score: float, units: str, left: str = "", right: str = "", glued: str = "", scaled: bool | None = None, least: float = 0.0) -> Rule:
+def rule(
+    name: str,
+    field: str,
+    score: float,
+    units: str,
+    left: str = "",
+    right: str = "",
+    glued: str = "",
+    scaled: bool | None = None,
+    least: float = 0.0,
+) -> Rule:
     """A rule from plain text: units separated by blanks ("-" for none), patterns anchored at the figure."""
     kinds: frozenset[Unit] = frozenset("" if u == "-" else u for u in units.split())  # type: ignore[misc]
     before = re.compile(rf"(?:{left})$") if left else None
@@ -72,7 +88,9 @@ def proposals(place: Surroundings, rules: Sequence[Rule]) -> Iterable[Reading]:
             continue
         if candidate.right is not None and not candidate.right.match(place.right):
             continue
-        yield Reading(candidate.field, quantity.value, start - len(quantity.glued), end, candidate.score, candidate.name)
+        yield Reading(
+            candidate.field, quantity.value, start - len(quantity.glued), end, candidate.score, candidate.name
+        )
 
 
 def best(readings: Iterable[Reading]) -> tuple[Reading | None, list[Reading]]:

@@ -6,28 +6,125 @@ from dataclasses import dataclass
 from bot.understand.text import Text
 
 _TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("mining", re.compile(r"\b(?:mine|mining|minen|schuerf\w*|krypto\w*|crypto\w*|bitcoin|btc|ethereum|monero|hash ?rate|dogecoin)\b")),
-    ("gaming", re.compile(r"\b(?:gaming|gamer|zocken|gezockt|fps\b|cyberpunk|minecraft|fortnite|call of duty|counter[- ]?strike|cs2|gta\b|valorant|elden ring|videospiel\w*|video games?|spiele (?:in|auf|mit)|zum spielen|play games|144 ?hz|ray ?tracing|dlss|baldur\w*|starfield|witcher|warzone|battlefield|esports?|steam deck)\b")),
-    ("legal", re.compile(r"\b(?:dsgvo|gdpr|rechtlich\w*|rechtsberat\w*|legal(?:ly)? (?:ok|allowed|advice|question)|is it legal|illegal\w*|erlaubt\b|(?:darf (?:ich|man)|duerfen wir)(?! (?:\w+ )?(?:ausgeben|investieren|hoechstens|maximal))|haftung\w*|haftet|liab(?:le|ility)|ai act|ki-?verordnung|urheberrecht\w*|copyright\w*|lizenz(?:ier\w*|recht\w*|bedingung\w*|frage\w*)|license (?:terms|allow\w*)|lawyer|anwalt\b|betriebsrat zustimm\w*|arbeitsrecht\w*|patent\w*|sue\b|contract law|vertragsrecht|steuerlich\w*|absetzen)\b")),
-    ("installation", re.compile(r"\b(?:(?:install|installier\w*|update|aktualisier\w*|einricht\w*|set ?up) (?:\w+ ){0,4}(?:driver|treiber|cuda|cudnn|rocm|ollama|vllm|ubuntu|docker|windows|linux|proxmox|toolkit)|(?:treiber|driver|cuda|rocm|nvidia-smi)\b.{0,40}\b(?:install\w*|installier\w*|einricht\w*|geht nicht|not (?:found|working)|fehler|error|failed|neu aufsetzen)|how (?:do|to) (?:i |we )?install|wie installier\w*|dkms|secure boot|blue ?screen|kernel module|black screen|bootet nicht)\b")),
-    ("quality", re.compile(r"\b(?:(?:which|what|welches?|welche) (?:\w+ ){0,3}(?:model|modell|llm|ki|ai)\w* (?:is|ist|writes?|schreibt|kann|speaks?|spricht|are|sind|gives?|hat) (?:\w+ ){0,3}(?:best\w*|smart\w*|better|besser|klueg\w*|klug|schlau\w*|intelligent\w*|deutsch|german|good|gut)|smarter|klueger|schlauer|mmlu|halluzinier\w*|hallucinat\w*|best (?:coding|open|german|local) (?:model|llm)\b|besser (?:deutsch|german)|better (?:at|in) (?:coding|german|math|writing|reasoning)|best at|am besten deutsch|qualitaet der antworten|write better|schreibt besser|more intelligent)\b")),
-    ("secrets", re.compile(r"\b(?:api[- _]?keys?|(?:slack|bot|app|access|auth|xox\w*)[- _]?(?:bot[- _]?)?tokens?(?! ?(?:/|per|pro|pre))|slack_\w+|passwor[dt]\w*|datenbankpasswor\w*|kennwort\w*|secrets?\b|credentials?|zugangsdaten|env(?:ironment)?[- ](?:var\w*|file)|umgebungsvariable\w*|private keys?|ssh[- ]?keys?|signing secret|database_url|\.env\b|system ?prompt (?:ausgeben|zeigen|wiederholen|anzeigen)|(?:reveal|print|show|output|leak|give me|gib|zeig\w*|nenn\w*|verrate\w*|dump|repeat) (?:\w+ ){0,3}(?:system ?prompt|instructions|anweisungen|tokens?\b(?! ?(?:/|per|pro))|logs? of other|other users|conversation of|nachrichten von|gespraeche von))")),
-    ("errand", re.compile(r"\b(?:kantine|reservier\w*|krank(?:gemeldet)?|urlaub|wetter|weather|witz|joke|poem|gedicht|mittag(?:essen)?|lunch|coffee|kaffee\w*|meeting ?room|besprechungsraum|translate|uebersetz\w* (?:mir|bitte|das)|recipe|rezept|fussball|football|birthday|geburtstag|horoskop|stock tip|aktien\w*|flight|flug\b|hotel|taxi|remind me|erinner\w* mich|kalender|calendar|write (?:me )?(?:a |an )?(?:mail|email|poem|essay|python|script|function)|schreib\w* (?:mir )?(?:eine?n? )?(?:mail|e-mail|gedicht|skript|aufsatz)|capital of|hauptstadt|who won|wer hat gewonnen|drucker|printer|monitor empfehl\w*|handy|smartphone|bewerbung|homework|hausaufgab\w*|movie|film|news\b|nachrichten heute|reset my|vpn\b|outlook|excel-?(?:tabelle|formel)|wi-?fi|wlan)\b")),
-)  # fmt: skip
+    (
+        "mining",
+        re.compile(
+            r"\b(?:mine|mining|minen|schuerf\w*|krypto\w*|crypto\w*|bitcoin|btc|ethereum|monero|"
+            r"hash ?rate|dogecoin)\b"
+        ),
+    ),
+    (
+        "gaming",
+        re.compile(
+            r"\b(?:gaming|gamer|zocken|gezockt|fps\b|cyberpunk|minecraft|fortnite|call of duty|"
+            r"counter[- ]?strike|cs2|gta\b|valorant|elden ring|videospiel\w*|video games?|"
+            r"spiele (?:in|auf|mit)|zum spielen|play games|144 ?hz|ray ?tracing|dlss|baldur\w*|"
+            r"starfield|witcher|warzone|battlefield|esports?|steam deck)\b"
+        ),
+    ),
+    (
+        "legal",
+        re.compile(
+            r"\b(?:dsgvo|gdpr|rechtlich\w*|rechtsberat\w*|legal(?:ly)? (?:ok|allowed|advice|question)|"
+            r"is it legal|illegal\w*|erlaubt\b|(?:darf (?:ich|man)|"
+            r"duerfen wir)(?! (?:\w+ )?(?:ausgeben|investieren|hoechstens|maximal))|haftung\w*|haftet|"
+            r"liab(?:le|ility)|ai act|ki-?verordnung|urheberrecht\w*|copyright\w*|lizenz(?:ier\w*|"
+            r"recht\w*|bedingung\w*|frage\w*)|license (?:terms|allow\w*)|lawyer|anwalt\b|"
+            r"betriebsrat zustimm\w*|arbeitsrecht\w*|patent\w*|sue\b|contract law|vertragsrecht|"
+            r"steuerlich\w*|absetzen)\b"
+        ),
+    ),
+    (
+        "installation",
+        re.compile(
+            r"\b(?:(?:install|installier\w*|update|aktualisier\w*|einricht\w*|set ?up) (?:\w+ ){0,"
+            r"4}(?:driver|treiber|cuda|cudnn|rocm|ollama|vllm|ubuntu|docker|windows|linux|proxmox|"
+            r"toolkit)|(?:treiber|driver|cuda|rocm|nvidia-smi)\b.{0,40}\b(?:install\w*|installier\w*|"
+            r"einricht\w*|geht nicht|not (?:found|working)|fehler|error|failed|neu aufsetzen)|"
+            r"how (?:do|to) (?:i |we )?install|wie installier\w*|dkms|secure boot|blue ?screen|"
+            r"kernel module|black screen|bootet nicht)\b"
+        ),
+    ),
+    (
+        "quality",
+        re.compile(
+            r"\b(?:(?:which|what|welches?|welche) (?:\w+ ){0,3}(?:model|modell|llm|ki|ai)\w* (?:is|"
+            r"ist|writes?|schreibt|kann|speaks?|spricht|are|sind|gives?|hat) (?:\w+ ){0,3}(?:best\w*|"
+            r"smart\w*|better|besser|klueg\w*|klug|schlau\w*|intelligent\w*|deutsch|german|good|gut)|"
+            r"smarter|klueger|schlauer|mmlu|halluzinier\w*|hallucinat\w*|best (?:coding|open|german|"
+            r"local) (?:model|llm)\b|besser (?:deutsch|german)|better (?:at|in) (?:coding|german|math|"
+            r"writing|reasoning)|best at|am besten deutsch|qualitaet der antworten|write better|"
+            r"schreibt besser|more intelligent)\b"
+        ),
+    ),
+    (
+        "secrets",
+        re.compile(
+            r"\b(?:api[- _]?keys?|(?:slack|bot|app|access|auth|"
+            r"xox\w*)[- _]?(?:bot[- _]?)?tokens?(?! ?(?:/|per|pro|pre))|slack_\w+|passwor[dt]\w*|"
+            r"datenbankpasswor\w*|kennwort\w*|secrets?\b|credentials?|zugangsdaten|"
+            r"env(?:ironment)?[- ](?:var\w*|file)|umgebungsvariable\w*|private keys?|ssh[- ]?keys?|"
+            r"signing secret|database_url|\.env\b|system ?prompt (?:ausgeben|zeigen|wiederholen|"
+            r"anzeigen)|(?:reveal|print|show|output|leak|give me|gib|zeig\w*|nenn\w*|verrate\w*|dump|"
+            r"repeat) (?:\w+ ){0,3}(?:system ?prompt|instructions|anweisungen|tokens?\b(?! ?(?:/|per|"
+            r"pro))|logs? of other|other users|conversation of|nachrichten von|gespraeche von))"
+        ),
+    ),
+    (
+        "errand",
+        re.compile(
+            r"\b(?:kantine|reservier\w*|krank(?:gemeldet)?|urlaub|wetter|weather|witz|joke|poem|"
+            r"gedicht|mittag(?:essen)?|lunch|coffee|kaffee\w*|meeting ?room|besprechungsraum|"
+            r"translate|uebersetz\w* (?:mir|bitte|das)|recipe|rezept|fussball|football|birthday|"
+            r"geburtstag|horoskop|stock tip|aktien\w*|flight|flug\b|hotel|taxi|remind me|"
+            r"erinner\w* mich|kalender|calendar|write (?:me )?(?:a |an )?(?:mail|email|poem|essay|"
+            r"python|script|function)|schreib\w* (?:mir )?(?:eine?n? )?(?:mail|e-mail|gedicht|skript|"
+            r"aufsatz)|capital of|hauptstadt|who won|wer hat gewonnen|drucker|printer|"
+            r"monitor empfehl\w*|handy|smartphone|bewerbung|homework|hausaufgab\w*|movie|film|news\b|"
+            r"nachrichten heute|reset my|vpn\b|outlook|excel-?(?:tabelle|formel)|wi-?fi|wlan)\b"
+        ),
+    ),
+)
 _SMALL_TALK = re.compile(
-    r"(?>\b(?:thanks?|thank you|thx|ty|danke\w*|merci|dankeschoen|vielen dank|great|super|cool|nice|perfect|perfekt|klasse|prima|awesome|top|ok|okay|alright|got it|verstanden|alles klar|passt so|"
-    r"hi|hello|hey|hallo|moin|servus|guten (?:morgen|tag|abend)|good (?:morning|evening|night)|morning|morgen|gruess\w*|how'?s it going|how are you|wie geht'?s\w*|wie geht es dir|what'?s up|na\?|bye|tschuess|"
-    r"ciao|schoenen (?:tag|abend|feierabend|gruss)|have a (?:nice|good) \w+|see you|lol|haha\w*|who are you|wer bist du|are you (?:a bot|human|real|there)|bist du (?:ein bot|echt|da)|test|ping|sorry|no problem|kein problem|you rock|"
-    r"good bot|guter bot|du bist (?:toll|super)|wow|yes|yep|ja|nein|no|nope|mega|all|team|everyone|zusammen|leute|bot|sizewise|very much|so much|dir|you|a lot|sehr|the|for|fuer|die|hilfe|help|schnelle|quick|antwort|das|that|it|was|is|ist|war|und|and|i|so|bis|spaeter|later|dann|then|leider|today|heute|bin|am|im|not|nicht|well|gut|good)\b|[^a-z0-9])++"
+    r"(?>\b(?:thanks?|thank you|thx|ty|danke\w*|merci|dankeschoen|vielen dank|great|super|"
+    r"cool|nice|perfect|perfekt|klasse|prima|awesome|top|ok|okay|alright|got it|verstanden|"
+    r"alles klar|passt so|"
+    r"hi|hello|hey|hallo|moin|servus|guten (?:morgen|tag|abend)|good (?:morning|evening|"
+    r"night)|morning|morgen|gruess\w*|how'?s it going|how are you|wie geht'?s\w*|"
+    r"wie geht es dir|what'?s up|na\?|bye|tschuess|"
+    r"ciao|schoenen (?:tag|abend|feierabend|gruss)|have a (?:nice|good) \w+|see you|lol|"
+    r"haha\w*|who are you|wer bist du|are you (?:a bot|human|real|there)|bist du (?:ein bot|"
+    r"echt|da)|test|ping|sorry|no problem|kein problem|you rock|"
+    r"good bot|guter bot|du bist (?:toll|super)|wow|yes|yep|ja|nein|no|nope|mega|all|team|"
+    r"everyone|zusammen|leute|bot|sizewise|very much|so much|dir|you|a lot|sehr|the|for|fuer|"
+    r"die|hilfe|help|schnelle|quick|antwort|das|that|it|was|is|ist|war|und|and|i|so|bis|"
+    r"spaeter|later|dann|then|leider|today|heute|bin|am|im|not|nicht|well|gut|good)\b|"
+    r"[^a-z0-9])++"
 )
 _INJECTION = re.compile(
-    r"\b(?:ignore (?:all |any |the |your |everything )?(?:previous|prior|above|earlier|instructions|rules)|disregard (?:all|the|your|previous)|ignorier\w* (?:alle|bitte|deine|die|vorherige\w*|saemtliche)|vergiss (?:alle|deine|alles|bitte alle|die)|forget (?:all|your|everything|previous)|"
-    r"you are now|du bist (?:jetzt|ab sofort|nun)|from now on|ab (?:jetzt|sofort) (?:antwort|sag|gib|bist|immer)\w*|pretend (?:to|you)|act as|tu so als|system ?(?:prompt)?\s?:|developer mode|jailbreak|dan mode|repeat after me|sprich mir nach|wiederhol\w* (?:genau|wortwoertlich|nach mir)|"
-    r"always (?:answer|say|reply|respond)|antworte (?:immer|nur|ab)|sag (?:einfach|immer|nur)|just say (?:yes|it fits)|override|new instructions?|neue anweisung\w*|admin mode|ich bin (?:der |dein )?(?:admin|entwickler)|i am (?:the |your )?(?:admin|developer)|sudo\b|drop table|rm -rf|curl \S+|wget \S+|<script|\{\{|\$\(|eval\(|exec\(|rootgpt|ohne einschraenkung\w* antworten)"
+    r"\b(?:ignore (?:all |any |the |your |everything )?(?:previous|prior|above|earlier|"
+    r"instructions|rules)|disregard (?:all|the|your|previous)|ignorier\w* (?:alle|bitte|deine|"
+    r"die|vorherige\w*|saemtliche)|vergiss (?:alle|deine|alles|bitte alle|die)|forget (?:all|"
+    r"your|everything|previous)|"
+    r"you are now|du bist (?:jetzt|ab sofort|nun)|from now on|ab (?:jetzt|sofort) (?:antwort|"
+    r"sag|gib|bist|immer)\w*|pretend (?:to|you)|act as|tu so als|system ?(?:prompt)?\s?:|"
+    r"developer mode|jailbreak|dan mode|repeat after me|sprich mir nach|wiederhol\w* (?:genau|"
+    r"wortwoertlich|nach mir)|"
+    r"always (?:answer|say|reply|respond)|antworte (?:immer|nur|ab)|sag (?:einfach|immer|nur)|"
+    r"just say (?:yes|it fits)|override|new instructions?|neue anweisung\w*|admin mode|"
+    r"ich bin (?:der |dein )?(?:admin|entwickler)|i am (?:the |your )?(?:admin|developer)|"
+    r"sudo\b|drop table|rm -rf|curl \S+|wget \S+|<script|\{\{|\$\(|eval\(|exec\(|rootgpt|"
+    r"ohne einschraenkung\w* antworten)"
 )
 _SUBJECT = re.compile(
-    r"(?<![a-z0-9])(?:gpus?|grafikkarten?|v?ram\b|llms?|vllm|ollama|modelle?\b|models?\b|ki[- ]?server|ai[- ]?server|ki\b|tokens?|tok/s|inferen[cz]\w*|chatbot|chat ?gpt|sprachmodell\w*|rag\b|embedding\w*|whisper|transkri\w*|transcri\w*|quanti\w*|q4|q8|fp8|fp16|int4|int8|"
-    r"fine-?tun\w*|finetun\w*|lora|hardware|server\b|nvlink|kv[- ]?cache|kontext\w*|context|concurren\w*|pcie|netzteil|psu|watt|stromverbrauch|cuda|tensor|batch|accelerator|h100|karte\b|karten\b|workstation|vector|vektor\w*|hosten|self-?host\w*|on-?prem\w*|on premises|cloud\b|macbook|laptop|nutzer\b|users\b|speicher)(?![a-z0-9])"
+    r"(?<![a-z0-9])(?:gpus?|grafikkarten?|v?ram\b|llms?|vllm|ollama|modelle?\b|models?\b|"
+    r"ki[- ]?server|ai[- ]?server|ki\b|tokens?|tok/s|inferen[cz]\w*|chatbot|chat ?gpt|"
+    r"sprachmodell\w*|rag\b|embedding\w*|whisper|transkri\w*|transcri\w*|quanti\w*|q4|q8|fp8|"
+    r"fp16|int4|int8|"
+    r"fine-?tun\w*|finetun\w*|lora|hardware|server\b|nvlink|kv[- ]?cache|kontext\w*|context|"
+    r"concurren\w*|pcie|netzteil|psu|watt|stromverbrauch|cuda|tensor|batch|accelerator|h100|"
+    r"karte\b|karten\b|workstation|vector|vektor\w*|hosten|self-?host\w*|on-?prem\w*|"
+    r"on premises|cloud\b|macbook|laptop|nutzer\b|users\b|speicher)(?![a-z0-9])"
 )
 
 

@@ -6,7 +6,13 @@ from bot.understand.request import Device, Request
 from sizing.catalogue.load import catalogue
 from sizing.catalogue.names import find
 
-_TASKS = {"transcription": "transcription", "image": "image", "video": "video", "embedding": "embedding", "reranking": "reranking"}
+_TASKS = {
+    "transcription": "transcription",
+    "image": "image",
+    "video": "video",
+    "embedding": "embedding",
+    "reranking": "reranking",
+}
 _LARGEST = {"context_tokens": 1e9, "input_tokens": 1e9, "output_tokens": 1e9, "concurrency": 1e7, "users": 1e7}
 
 
@@ -56,9 +62,15 @@ def _surroundings(request: Request) -> dict[str, Any]:
 
 
 def _targets(request: Request) -> dict[str, Any]:
-    out: dict[str, Any] = {name: value for name, value in request.targets.model_dump(exclude_none=True).items() if value > 0}
+    out: dict[str, Any] = {
+        name: value for name, value in request.targets.model_dump(exclude_none=True).items() if value > 0
+    }
     if request.budget:
-        out |= {"budget": request.budget.amount, "budget_currency": request.budget.currency, "budget_period": request.budget.period}
+        out |= {
+            "budget": request.budget.amount,
+            "budget_currency": request.budget.currency,
+            "budget_period": request.budget.period,
+        }
     if request.other.get("power_limit_w"):
         out["power_w"] = request.other["power_limit_w"]
     return out
@@ -88,7 +100,11 @@ def _training(request: Request) -> dict[str, Any]:
     if "finetune" not in request.intents and request.intent != "finetune":
         return {}
     other = request.other
-    out: dict[str, Any] = {"method": other.get("recipe") if other.get("recipe") in ("dpo", "grpo", "ppo") and not request.method else request.method or "lora"}
+    out: dict[str, Any] = {
+        "method": other.get("recipe")
+        if other.get("recipe") in ("dpo", "grpo", "ppo") and not request.method
+        else request.method or "lora"
+    }
     length = request.context_tokens or request.input_tokens
     if length and 0 < length <= 1e9:
         out["sequence_tokens"] = int(length)
@@ -123,7 +139,9 @@ def _models(request: Request) -> list[dict[str, Any] | None]:
     return out
 
 
-def _one(common: dict[str, Any], model: dict[str, Any] | None, machine: tuple[Device, ...], request: Request) -> dict[str, Any]:
+def _one(
+    common: dict[str, Any], model: dict[str, Any] | None, machine: tuple[Device, ...], request: Request
+) -> dict[str, Any]:
     spec = {"task": _task(model, request), **common}
     if model:
         spec["model"] = model
@@ -134,11 +152,20 @@ def _one(common: dict[str, Any], model: dict[str, Any] | None, machine: tuple[De
 
 
 def _task(model: dict[str, Any] | None, request: Request) -> str:
-    if request.intent == "finetune" or "finetune" in request.intents and request.method:
+    if request.intent == "finetune" or ("finetune" in request.intents and request.method):
         return "training"
     entry = catalogue().models.get(str(model.get("id"))) if model else None
     modality = str(getattr(entry, "modality", "") or "")
-    tasks = {"embedding": "embedding", "reranker": "reranking", "asr": "transcription", "speech-to-text": "transcription", "image": "image", "video": "video", "text-to-image": "image", "text-to-video": "video"}
+    tasks = {
+        "embedding": "embedding",
+        "reranker": "reranking",
+        "asr": "transcription",
+        "speech-to-text": "transcription",
+        "image": "image",
+        "video": "video",
+        "text-to-image": "image",
+        "text-to-video": "video",
+    }
     return tasks.get(modality, "inference")
 
 

@@ -12,44 +12,112 @@ from bot.understand.roles import Surroundings
 Stance = Literal["wish", "observed", "claimed", "open"]
 
 _WISH_BEFORE = re.compile(
-    r"(?:<=?|>=?|\bunder|\bbelow|\bless than|\bat least|\bat most|\bmax(?:\.|imum|imal)?|\bmin(?:\.|d\.|imum|destens)?|\bunter|\bhoechstens|\bwenigstens|\bwithin|\binnerhalb(?: von)?|\bbinnen|\bminimum of|"
-    r"\bmore than|\bmehr als|\bueber|\bnot (?:more|less) than|\bnicht (?:mehr|weniger) als|\bup to|\bbis(?: zu)?|\bneed\w*|\bwants?|\bwanted|\bbrauch\w*|\bwill|\bwollen|\bmoecht\w*|\bsoll(?:te|en)?|\bshould be|\bmust be|\bmuss|\btarget\w*|\bziel\w*|\bsla|\bslo|\bgoal|"
-    r"\bgives?|\bgoing for|\baim\w*|\bhaetten gern|\bhaette gern|\bfor(?: about)?|\bfuer|\bat|\bbei|\bwith|\bmit|\bguarantee\w*|\bgarantier\w*|\bget (?:me|us|to)|\bauf|\bto|\breach\w*|\bdeliver\w*|\bschafft?|\bliefer\w*|\blimit|\bbudget|\bkeep\w*|\bhalten|\bp\d\d)"
-    r"(?:\s?(?:~|ca\.?|about|around|etwa|rund|of|von|is|ist|be|a|like|=|:|the|an?|p\d\d|sein|it|like|mindestens|at least|approx\.?|mind\.|min\.|<|>|<=|>=|so|ungefaehr|von)){0,4}\s?$"
+    r"(?:<=?|>=?|\bunder|\bbelow|\bless than|\bat least|\bat most|\bmax(?:\.|imum|imal)?|"
+    r"\bmin(?:\.|d\.|imum|destens)?|\bunter|\bhoechstens|\bwenigstens|\bwithin|"
+    r"\binnerhalb(?: von)?|\bbinnen|\bminimum of|"
+    r"\bmore than|\bmehr als|\bueber|\bnot (?:more|less) than|\bnicht (?:mehr|weniger) als|"
+    r"\bup to|\bbis(?: zu)?|\bneed\w*|\bwants?|\bwanted|\bbrauch\w*|\bwill|\bwollen|"
+    r"\bmoecht\w*|\bsoll(?:te|en)?|\bshould be|\bmust be|\bmuss|\btarget\w*|\bziel\w*|\bsla|"
+    r"\bslo|\bgoal|"
+    r"\bgives?|\bgoing for|\baim\w*|\bhaetten gern|\bhaette gern|\bfor(?: about)?|\bfuer|\bat|"
+    r"\bbei|\bwith|\bmit|\bguarantee\w*|\bgarantier\w*|\bget (?:me|us|to)|\bauf|\bto|"
+    r"\breach\w*|\bdeliver\w*|\bschafft?|\bliefer\w*|\blimit|\bbudget|\bkeep\w*|\bhalten|"
+    r"\bp\d\d)"
+    r"(?:\s?(?:~|ca\.?|about|around|etwa|rund|of|von|is|ist|be|a|like|=|:|the|an?|p\d\d|sein|"
+    r"it|like|mindestens|at least|approx\.?|mind\.|min\.|<|>|<=|>=|so|ungefaehr|von)){0,4}\s?$"
 )
-_FIRM = re.compile(r"[<>]|under|below|less|least|most|max|min|unter|hoechst|wenigst|within|innerh|binnen|more than|mehr als|need|want|brauch|moecht|soll|should|must|muss|target|ziel|sl[ao]|goal|haett|guarant|garant|limit|keep|halten|hoped|aim")
+_FIRM = re.compile(
+    r"[<>]|under|below|less|least|most|max|min|unter|hoechst|wenigst|within|innerh|binnen|"
+    r"more than|mehr als|need|want|brauch|moecht|soll|should|must|muss|target|ziel|sl[ao]|"
+    r"goal|haett|guarant|garant|limit|keep|halten|hoped|aim"
+)
 _WISH_AFTER = re.compile(
-    r"[\s,()]{0,3}(?:(?:is|are|waere?n?|ist|sind|would be|should|reich\w*|genuegen|langen|pro nutzer|per user|each|je nutzer)\s?(?:voellig |totally |for me |mir |uns )?(?:ok\b|okay|fine|enough|genug|ausreichend|reich\w*|good|plenty|acceptable|akzeptabel)|"
-    r"reich\w*(?: mir| uns)?\b|genuegen|langen|ok fuer|is ok|or better|oder (?:besser|schneller|mehr)|minimum|mindestens|max\b|p\d\d|would be|or (?:more|faster|less)|(?:\w+\s){0,2}(?:max|maximum|maximal|hoechstens)\b|"
-    r"(?:\w+\s){0,3}(?:waere?n? (?:schoen|gut|super|nett)|haben will|sein sollte|erreichen|schaffen)|haben\b)"
+    r"[\s,()]{0,3}(?:(?:is|are|waere?n?|ist|sind|would be|should|reich\w*|genuegen|langen|"
+    r"pro nutzer|per user|each|je nutzer)\s?(?:voellig |totally |for me |mir |uns )?(?:ok\b|"
+    r"okay|fine|enough|genug|ausreichend|reich\w*|good|plenty|acceptable|akzeptabel)|"
+    r"reich\w*(?: mir| uns)?\b|genuegen|langen|ok fuer|is ok|or better|oder (?:besser|"
+    r"schneller|mehr)|minimum|mindestens|max\b|p\d\d|would be|or (?:more|faster|less)|"
+    r"(?:\w+\s){0,2}(?:max|maximum|maximal|hoechstens)\b|"
+    r"(?:\w+\s){0,3}(?:waere?n? (?:schoen|gut|super|nett)|haben will|sein sollte|erreichen|"
+    r"schaffen)|haben\b)"
 )
 _OBSERVED_BEFORE = re.compile(
-    r"\b(?:i get|we get|get(?:ting|s)?|getting only|bekomm\w*|krieg\w*|see(?:ing)?|sehe[n]?|mess\w*|measur\w*|prints?|shows?|zeigt|took|takes?|dauert|dauern|does|do|makes?|macht|schafft nur|only|nur|"
-    r"drops?(?: from)?|faellt|went from|sinkt|currently|derzeit|aktuell|momentan|right now|at the moment|im moment|is|ist|are|was|war|liegt|lag|stuck|haengt|reports?|meldet|logs?|log sagt|"
-    r"running at|laeuft mit|laeuft|from|von|yields?|crawls?|gave|beats|erreicht|kommt auf|kommen auf|komme auf|habe?n? (?:ich|wir)|now|jetzt|benchmark\w*|seeing|observed|gemessen|hits?|peaks?|vs\.?|used to)"
-    r"(?:\s(?:~|about|around|only|nur|just|gerade mal|mickrige|ca\.?|etwa|rund|like|so|at|bei|barely|kaum|mal|maximal|max|mit|with|to|on|auf|average|avg|ungefaehr|eine?r?|a|an|ttft|of|noch|einen durchsatz von|from|von|dort|hier|already|schon|knapp|it|me|single|the|[\d.,]+(?: ?t(?:ok)?/s)?)){0,4}\s?~?\s?$"
+    r"\b(?:i get|we get|get(?:ting|s)?|getting only|bekomm\w*|krieg\w*|see(?:ing)?|sehe[n]?|"
+    r"mess\w*|measur\w*|prints?|shows?|zeigt|took|takes?|dauert|dauern|does|do|makes?|macht|"
+    r"schafft nur|only|nur|"
+    r"drops?(?: from)?|faellt|went from|sinkt|currently|derzeit|aktuell|momentan|right now|"
+    r"at the moment|im moment|is|ist|are|was|war|liegt|lag|stuck|haengt|reports?|meldet|logs?|"
+    r"log sagt|"
+    r"running at|laeuft mit|laeuft|from|von|yields?|crawls?|gave|beats|erreicht|kommt auf|"
+    r"kommen auf|komme auf|habe?n? (?:ich|wir)|now|jetzt|benchmark\w*|seeing|observed|"
+    r"gemessen|hits?|peaks?|vs\.?|used to)"
+    r"(?:\s(?:~|about|around|only|nur|just|gerade mal|mickrige|ca\.?|etwa|rund|like|so|at|bei|"
+    r"barely|kaum|mal|maximal|max|mit|with|to|on|auf|average|avg|ungefaehr|eine?r?|a|an|ttft|"
+    r"of|noch|einen durchsatz von|from|von|dort|hier|already|schon|knapp|it|me|single|the|"
+    r"[\d.,]+(?: ?t(?:ok)?/s)?)){0,4}\s?~?\s?$"
 )
-_OBSERVED_AFTER = re.compile(r"[\s,]{0,2}(?:lol\b|\(measured|gemessen|measured|on (?:one|a single|my|our)|auf (?:einer|meiner|unserer|der)|at the moment|momentan|aktuell|currently|right now|once|sobald|with tp|mit tp|now|for one|ttft on our|und (?:das )?ist|and that|then)")
+_OBSERVED_AFTER = re.compile(
+    r"[\s,]{0,2}(?:lol\b|\(measured|gemessen|measured|on (?:one|a single|my|our)|auf (?:einer|"
+    r"meiner|unserer|der)|at the moment|momentan|aktuell|currently|right now|once|sobald|"
+    r"with tp|mit tp|now|for one|ttft on our|und (?:das )?ist|and that|then)"
+)
 _CLAIMED = re.compile(
-    r"\b(?:claims?|claimed|people say|they say|angeblich|laut|according to|vendor|hersteller|haendler|advertis\w*|promis\w*|verspricht|versprochen|readme|brags?|paper|blog|reddit|benchmarks? (?:say|show)|guide|docs? say|say it|"
-    r"my formula|calculator|rechner|shows on|spec(?:s|ified)?|quoted|supposed to|soll(?:en)? angeblich|title says|heard|gelesen|read that|saw|others (?:get|report)|someone)\b"
+    r"\b(?:claims?|claimed|people say|they say|angeblich|laut|according to|vendor|hersteller|"
+    r"haendler|advertis\w*|promis\w*|verspricht|versprochen|readme|brags?|paper|blog|reddit|"
+    r"benchmarks? (?:say|show)|guide|docs? say|say it|"
+    r"my formula|calculator|rechner|shows on|spec(?:s|ified)?|quoted|supposed to|"
+    r"soll(?:en)? angeblich|title says|heard|gelesen|read that|saw|others (?:get|report)|"
+    r"someone)\b"
 )
-_CLAIMED_AFTER = re.compile(r"[^.!?;]{0,34}?\b(?:they say|he says|she says|they claim|angeblich|laut|claimed|according to|in the (?:readme|paper|docs|blog)|sagt (?:der|das|die|man)|is the claim|heisst es)\b")
+_CLAIMED_AFTER = re.compile(
+    r"[^.!?;]{0,34}?\b(?:they say|he says|she says|they claim|angeblich|laut|claimed|"
+    r"according to|in the (?:readme|paper|docs|blog)|sagt (?:der|das|die|man)|is the claim|"
+    r"heisst es)\b"
+)
 _QUESTION_IS_WHY = re.compile(
-    r"\b(?:why|warum|wieso|weshalb|normal\b|how come|is that (?:right|expected|ok|slow|good|bad)|what'?s wrong|woran|realistic\?|expected\?|defective|zu langsam|too slow|so slow|so langsam|broken|bug\?|what should it be|what am i (?:doing|missing)|was mache ich falsch|stimmt da was|kann das sein|can that be|plausib\w*|langsamer als|slower than|bottleneck|flaschenhals)"
+    r"\b(?:why|warum|wieso|weshalb|normal\b|how come|is that (?:right|expected|ok|slow|good|"
+    r"bad)|what'?s wrong|woran|realistic\?|expected\?|defective|zu langsam|too slow|so slow|"
+    r"so langsam|broken|bug\?|what should it be|what am i (?:doing|missing)|"
+    r"was mache ich falsch|stimmt da was|kann das sein|can that be|plausib\w*|langsamer als|"
+    r"slower than|bottleneck|flaschenhals)"
 )
 
 _TTFT_BEFORE = re.compile(
-    r"\b(?:ttft|time[- ]to[- ]first[- ]tok\w*|first[- ]tok\w*|erste[nsmr]? (?:token|wort|antwort|zeichen)|first (?:word|response|answer|byte)|antwortzeit(?!en? gesamt)|reaktionszeit|latenz(?:en)?|latency|response time|wartezeit|prefill|prefill time|waiting time|wait|warten|start of (?:the )?answer|bis was kommt|sofort|antwort(?:en)? (?:in|innerhalb|nach|soll\w*|muss)|(?:respond|answer|react|start)\w* (?:in|within|after)|losgehen|beginnen)\b[^.!?;]{0,28}$"
+    r"\b(?:ttft|time[- ]to[- ]first[- ]tok\w*|first[- ]tok\w*|erste[nsmr]? (?:token|wort|"
+    r"antwort|zeichen)|first (?:word|response|answer|byte)|antwortzeit(?!en? gesamt)|"
+    r"reaktionszeit|latenz(?:en)?|latency|response time|wartezeit|prefill|prefill time|"
+    r"waiting time|wait|warten|start of (?:the )?answer|bis was kommt|sofort|"
+    r"antwort(?:en)? (?:in|innerhalb|nach|soll\w*|muss)|(?:respond|answer|react|"
+    r"start)\w* (?:in|within|after)|losgehen|beginnen)\b[^.!?;]{0,28}$"
 )
 _TTFT_AFTER = re.compile(
-    r"\s?(?:[\w]+\s){0,3}?(?:ttft|time[- ]to[- ]first|(?:to|until|till|bis|for|fuer)\s(?:the |zum |zur |das |der |den |die )?(?:first|erste[nmrs]?)\b|first[- ]tok\w*|bis (?:was|etwas|es|die antwort|zum erst\w*|zur erst\w*)|(?:beginn\w*|starts?|started|losgeh\w*|los\b|anfang\w*|da sein|reagier\w*)|latency|latenz|antwortzeit|before (?:it|the) (?:starts|first)|reaktionszeit|wartezeit|response time)"
+    r"\s?(?:[\w]+\s){0,3}?(?:ttft|time[- ]to[- ]first|(?:to|until|till|bis|for|fuer)\s(?:the |"
+    r"zum |zur |das |der |den |die )?(?:first|erste[nmrs]?)\b|first[- ]tok\w*|bis (?:was|"
+    r"etwas|es|die antwort|zum erst\w*|zur erst\w*)|(?:beginn\w*|starts?|started|losgeh\w*|"
+    r"los\b|anfang\w*|da sein|reagier\w*)|latency|latenz|antwortzeit|before (?:it|"
+    r"the) (?:starts|first)|reaktionszeit|wartezeit|response time)"
 )
-_END_TO_END = re.compile(r"\b(?:end[- ]to[- ]end|e2e|gesamt(?:zeit|dauer|antwort)|whole (?:answer|response)|complete (?:answer|response)|komplette antwort|fertig\w*|total time|pro (?:seite|bild|dokument|page|anfrage)|per (?:page|image|document|request))\b")
-_TPOT = re.compile(r"\b(?:tpot|itl|inter[- ]token(?:[- ]latency)?|time per (?:output )?token|zeit (?:pro|je) token|per[- ]token latency|ms/tok\w*|token latency)\b")
+_END_TO_END = re.compile(
+    r"\b(?:end[- ]to[- ]end|e2e|gesamt(?:zeit|dauer|antwort)|whole (?:answer|response)|"
+    r"complete (?:answer|response)|komplette antwort|fertig\w*|total time|pro (?:seite|bild|"
+    r"dokument|page|anfrage)|per (?:page|image|document|request))\b"
+)
+_TPOT = re.compile(
+    r"\b(?:tpot|itl|inter[- ]token(?:[- ]latency)?|time per (?:output )?token|zeit (?:pro|"
+    r"je) token|per[- ]token latency|ms/tok\w*|token latency)\b"
+)
 _TPOT_AFTER = re.compile(r"\s?(?:/|per |pro |je )\s?(?:output[- ]?)?tok|\s?(?:tpot|itl|inter[- ]token)")
-_TOTAL = re.compile(r"\b(?:aggregat\w*|total\w*|overall|insgesamt|gesamt\w*|zusammen|combined|in summe|summe|summiert|system[- ]?(?:durchsatz|throughput)|cluster|throughput (?:of|target)|durchsatz (?:von|ziel)|across all|ueber alle|output throughput|server[- ]?durchsatz|batch throughput|alle zusammen|for all users)\b")
-_PER_USER = re.compile(r"\b(?:per user|pro nutzer|je nutzer|each|pro kopf|pro (?:user|stream|chat|person|anwender|anfrage|request)|per (?:stream|chat|request|person)|pro mann|jede[rnms]?|single[- ]stream|je (?:user|stream|chat))\b")
+_TOTAL = re.compile(
+    r"\b(?:aggregat\w*|total\w*|overall|insgesamt|gesamt\w*|zusammen|combined|in summe|summe|"
+    r"summiert|system[- ]?(?:durchsatz|throughput)|cluster|throughput (?:of|target)|"
+    r"durchsatz (?:von|ziel)|across all|ueber alle|output throughput|server[- ]?durchsatz|"
+    r"batch throughput|alle zusammen|for all users)\b"
+)
+_PER_USER = re.compile(
+    r"\b(?:per user|pro nutzer|je nutzer|each|pro kopf|pro (?:user|stream|chat|person|"
+    r"anwender|anfrage|request)|per (?:stream|chat|request|person)|pro mann|jede[rnms]?|"
+    r"single[- ]stream|je (?:user|stream|chat))\b"
+)
 
 _TIME_FACTOR: dict[Unit, float] = {"milliseconds": 1e-3, "seconds": 1.0, "minutes": 60.0}
 
@@ -66,14 +134,18 @@ def stance(place: Surroundings, text: str) -> Stance:
         wished = None
     if _RUNNING_AT.search(left) and not (wished and _FIRM.search(wished.group())):
         return "observed"
-    if observed and (not wished or _asks_why(text)) or _OBSERVED_AFTER.match(right) and not wished:
+    if (observed and (not wished or _asks_why(text))) or (_OBSERVED_AFTER.match(right) and not wished):
         return "observed"
     if wished:
         return "wish"
     return "open"
 
 
-_RUNNING_AT = re.compile(r"\b(?:runs?|running|laeuft|lief|ran|getting|get|goes|geht|went)\b[^.?!;]{0,70}\b(?:at|mit|with|bei|from|von|to|auf)\s(?:about |around |~|ca\. |etwa |nur |only |roughly |just )?~?$")
+_RUNNING_AT = re.compile(
+    r"\b(?:runs?|running|laeuft|lief|ran|getting|get|goes|geht|went)\b[^.?!;]{0,70}\b(?:at|"
+    r"mit|with|bei|from|von|to|auf)\s(?:about |around |~|ca\. |etwa |nur |only |roughly |"
+    r"just )?~?$"
+)
 
 
 def _asks_why(text: str) -> bool:
@@ -90,10 +162,19 @@ def speed_readings(place: Surroundings, text: str) -> Iterator[Reading]:
         kind = stance(place, text)
         around = place.left[-40:] + " | " + place.right[:40]
         total = _TOTAL.search(around) and not _PER_USER.search(place.right[:24])
-        if kind == "wish" or kind == "open" and not _asks_why(text):
-            yield Reading("tokens_s_total" if total else "tokens_s_per_user", quantity.value, start, end, 6.0, "rate wished")
+        if kind == "wish" or (kind == "open" and not _asks_why(text)):
+            yield Reading(
+                "tokens_s_total" if total else "tokens_s_per_user", quantity.value, start, end, 6.0, "rate wished"
+            )
         else:
-            yield Reading("observed_tok_s" if kind != "claimed" else "claimed_tok_s", quantity.value, start, end, 6.0, "rate " + kind)
+            yield Reading(
+                "observed_tok_s" if kind != "claimed" else "claimed_tok_s",
+                quantity.value,
+                start,
+                end,
+                6.0,
+                "rate " + kind,
+            )
 
 
 def _time(place: Surroundings, text: str, start: int, end: int) -> Iterator[Reading]:
@@ -107,8 +188,12 @@ def _time(place: Surroundings, text: str, start: int, end: int) -> Iterator[Read
     if _END_TO_END.search(place.left[-40:] + "|" + place.right[:30]):
         yield Reading("e2e_s", seconds, start, end, 6.2, "end to end")
         return
-    if _TTFT_BEFORE.search(place.left) or _TTFT_AFTER.match(place.right) or kind == "wish" and quantity.unit != "minutes" and "ttft" in text:
-        wished = kind == "wish" or kind == "open" and not _asks_why(text)
+    if (
+        _TTFT_BEFORE.search(place.left)
+        or _TTFT_AFTER.match(place.right)
+        or (kind == "wish" and quantity.unit != "minutes" and "ttft" in text)
+    ):
+        wished = kind == "wish" or (kind == "open" and not _asks_why(text))
         field = "ttft_s" if wished else "observed_ttft_s" if kind != "claimed" else "claimed_ttft_s"
         yield Reading(field, seconds, start, end, 6.0, "first token " + kind)
         return
@@ -119,19 +204,64 @@ def _time(place: Surroundings, text: str, start: int, end: int) -> Iterator[Read
 
 
 _BUDGET_BEFORE = re.compile(
-    r"\b(?:budget\w*|up to|max(?:\.|imum|imal)?|hoechstens|bis(?: zu)?|under|unter|below|less than|weniger als|no more than|not more than|nicht mehr als|at most|limit\w*|cap(?:ped)?|"
-    r"have|got|habe?n?|spend\w*|ausgeben|verfuegung|zur hand|within|innerhalb|for under|obergrenze|allowance|foerder\w*|invest\w*|spare|with(?: about)?|mit|genehmigt|grant of|willing to pay|kostenrahmen|rahmen)"
-    r"(?:\s?(?:of|von|is|ist|so|ca\.?|about|around|etwa|rund|:|=|~|sind|at|bei|only|nur|maximal|max\.?|liegt|waere|waeren|hier|noch|ungefaehr|roughly|ein budget von|a budget of|a|auf|wir|ich|i|we|to|have|the|und ein bisschen|insgesamt|hoechstens|zu|circa|to spend|gut|a total of|on|about)){0,4}\s?(?:us)?[$€£]?\s?$"
+    r"\b(?:budget\w*|up to|max(?:\.|imum|imal)?|hoechstens|bis(?: zu)?|under|unter|below|"
+    r"less than|weniger als|no more than|not more than|nicht mehr als|at most|limit\w*|"
+    r"cap(?:ped)?|"
+    r"have|got|habe?n?|spend\w*|ausgeben|verfuegung|zur hand|within|innerhalb|for under|"
+    r"obergrenze|allowance|foerder\w*|invest\w*|spare|with(?: about)?|mit|genehmigt|grant of|"
+    r"willing to pay|kostenrahmen|rahmen)"
+    r"(?:\s?(?:of|von|is|ist|so|ca\.?|about|around|etwa|rund|:|=|~|sind|at|bei|only|nur|"
+    r"maximal|max\.?|liegt|waere|waeren|hier|noch|ungefaehr|roughly|ein budget von|"
+    r"a budget of|a|auf|wir|ich|i|we|to|have|the|und ein bisschen|insgesamt|hoechstens|zu|"
+    r"circa|to spend|gut|a total of|on|about)){0,4}\s?(?:us)?[$€£]?\s?$"
 )
 _BUDGET_AFTER = re.compile(
-    r"[\s,)]{0,3}(?:(?:(?:per|pro|/|im|a|je)\s?\w+\s)?(?:budget\w*|max\b|maximum|maximal|hoechstens|limit|cap\b|tops\b|or less|oder weniger|to spend|zur verfuegung|ausgeben|zum ausgeben|at most|ist (?:die )?(?:grenze|obergrenze|schluss)|netto max|brutto max|available|verfuegbar|duerfen|darf es))"
+    r"[\s,)]{0,3}(?:(?:(?:per|pro|/|im|a|je)\s?\w+\s)?(?:budget\w*|max\b|maximum|maximal|"
+    r"hoechstens|limit|cap\b|tops\b|or less|oder weniger|to spend|zur verfuegung|ausgeben|"
+    r"zum ausgeben|at most|ist (?:die )?(?:grenze|obergrenze|schluss)|netto max|brutto max|"
+    r"available|verfuegbar|duerfen|darf es))"
 )
-_NOT_BUDGET = re.compile(r"\b(?:costs?|kostet|kosten|price|preis\w*|miete|rent(?:s|al)?|rent is|zahl\w*|pay(?:ing)?|bill|rechnung|tarif\w*|per kwh|kaufpreis|for sale|listed|angebot\w*|quoted?|sells?|bought|gekauft|hourly|stundensatz|charges?|runs at|offer\w*|spend(?:ing)? (?:about |around )?(?=$)|assume|angenommen|gebraucht fuer|used for|for(?= ?[$€]?\s?$))(?:\W+\w+){0,3}\W*$")
+_NOT_BUDGET = re.compile(
+    r"\b(?:costs?|kostet|kosten|price|preis\w*|miete|rent(?:s|al)?|rent is|zahl\w*|"
+    r"pay(?:ing)?|bill|rechnung|tarif\w*|per kwh|kaufpreis|for sale|listed|angebot\w*|quoted?|"
+    r"sells?|bought|gekauft|hourly|stundensatz|charges?|runs at|offer\w*|"
+    r"spend(?:ing)? (?:about |around )?(?=$)|assume|angenommen|gebraucht fuer|used for|"
+    r"for(?= ?[$€]?\s?$))(?:\W+\w+){0,3}\W*$"
+)
 _PERIOD = re.compile(
-    r"[\s,]{0,2}(?:netto |brutto |net |gross )?(?:/|per\b|pro\b|im\b|je\b|a\b|an\b|p\.\s?|die\b|in der\b|every\b|each\b)?\s?-?(?:gpu[- ]?|card[- ]?|karte[- ]?|instance[- ]?)?(?P<p>kwh|hours?|hrs?|h\b|stunden?|std\b|days?|tag\w*|months?|monat\w*|mo\b|mtl\b|years?|jaehrlich|monatlich|jahr\w*|yr\b|annum|a\b|m\.|hourly|monthly|yearly|user|nutzer|kopf|seat|gpu\b|mtok|million|mio|1m\b|1k\b)"
+    r"[\s,]{0,2}(?:netto |brutto |net |gross )?(?:/|per\b|pro\b|im\b|je\b|a\b|an\b|p\.\s?|"
+    r"die\b|in der\b|every\b|each\b)?\s?-?(?:gpu[- ]?|card[- ]?|karte[- ]?|"
+    r"instance[- ]?)?(?P<p>kwh|hours?|hrs?|h\b|stunden?|std\b|days?|tag\w*|months?|monat\w*|"
+    r"mo\b|mtl\b|years?|jaehrlich|monatlich|jahr\w*|yr\b|annum|a\b|m\.|hourly|monthly|yearly|"
+    r"user|nutzer|kopf|seat|gpu\b|mtok|million|mio|1m\b|1k\b)"
 )
-_PERIOD_BEFORE = re.compile(r"\b(?P<p>monthly|hourly|yearly|annual|monatlich\w*|jaehrlich\w*|stuendlich\w*|monats|jahres|per month|pro monat|pro stunde|per hour)[- ]?(?:budget|limit)?\W{0,3}(?:of|von|is|ist)?\s?[$€£]?\s?$")
-_BY_START = {"kw": "kwh", "h": "hour", "st": "hour", "d": "day", "ta": "day", "mon": "month", "mo": "month", "mtl": "month", "y": "year", "j": "year", "an": "year", "a": "year", "us": "user", "nu": "user", "ko": "user", "se": "user", "gp": "gpu", "mt": "mtok", "mi": "mtok", "1": "mtok"}
+_PERIOD_BEFORE = re.compile(
+    r"\b(?P<p>monthly|hourly|yearly|annual|monatlich\w*|jaehrlich\w*|stuendlich\w*|monats|"
+    r"jahres|per month|pro monat|pro stunde|per hour)[- ]?(?:budget|limit)?\W{0,3}(?:of|von|"
+    r"is|ist)?\s?[$€£]?\s?$"
+)
+_BY_START = {
+    "kw": "kwh",
+    "h": "hour",
+    "st": "hour",
+    "d": "day",
+    "ta": "day",
+    "mon": "month",
+    "mo": "month",
+    "mtl": "month",
+    "y": "year",
+    "j": "year",
+    "an": "year",
+    "a": "year",
+    "us": "user",
+    "nu": "user",
+    "ko": "user",
+    "se": "user",
+    "gp": "gpu",
+    "mt": "mtok",
+    "mi": "mtok",
+    "1": "mtok",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,28 +281,58 @@ def money_reading(place: Surroundings) -> Reading | None:
     start, end = quantity.span
     period = _period(place)
     money = Money(quantity.value, quantity.currency, period or "once")
-    limits = _BUDGET_BEFORE.search(place.left) or _BUDGET_AFTER.match(place.right) or re.search(r"\bbudget\w*\b[^.!?;]{0,30}$", place.left)
+    limits = (
+        _BUDGET_BEFORE.search(place.left)
+        or _BUDGET_AFTER.match(place.right)
+        or re.search(r"\bbudget\w*\b[^.!?;]{0,30}$", place.left)
+    )
     price = _NOT_BUDGET.search(place.left) and not _BUDGET_AFTER.match(place.right)
-    if period in ("kwh", "user", "mtok", "gpu") or price and not re.search(r"\bbudget\W{0,4}$", place.left) or not limits:
+    if (
+        period in ("kwh", "user", "mtok", "gpu")
+        or (price and not re.search(r"\bbudget\W{0,4}$", place.left))
+        or not limits
+    ):
         return Reading("price", money, start, end, 6.0, "price")
     return Reading("budget", money, start, end, 6.2, "budget")
 
 
 def _period(place: Surroundings) -> str:
     found = _PERIOD.match(place.right)
-    word = found.group("p") if found and (found.group().strip() != found.group("p") or len(found.group("p")) > 2) else ""
+    word = (
+        found.group("p") if found and (found.group().strip() != found.group("p") or len(found.group("p")) > 2) else ""
+    )
     if not word:
         before = _PERIOD_BEFORE.search(place.left)
         word = before.group("p").removeprefix("per ").removeprefix("pro ") if before else ""
     if word.startswith("jahr") and "fuer" in place.right[:6]:
         return ""
-    return next((period for start, period in sorted(_BY_START.items(), key=lambda p: -len(p[0])) if word.startswith(start)), "") if word else ""
+    return (
+        next(
+            (period for start, period in sorted(_BY_START.items(), key=lambda p: -len(p[0])) if word.startswith(start)),
+            "",
+        )
+        if word
+        else ""
+    )
 
 
-_RAM = re.compile(r"\s?(?:of )?-?(?:system |cpu |server |host |normal\w* |ecc |main |dual[- ]channel |quad[- ]channel )?(?:ddr\d?\w*|ram\b|dram\b|arbeitsspeicher|hauptspeicher|systemspeicher|memory\b|rdimm\w*|cpu mem\w*|mem\b|lpddr\w*|speicher ram)")
-_RAM_BEFORE = re.compile(r"(?<![a-z])(?:ddr\d[\w\-]*|ram|dram|arbeitsspeicher|hauptspeicher|system memory|systemspeicher|lpddr\w*)\s?(?:=|:|of|von|ist|is|sind|mit|[\w]*\s=|\dg?x\d+\s?=)?\s?(?:ca\.? |about |nur |only |\w+x\w+ ?= ?)?$")
-_VRAM = re.compile(r"\s?(?:of |an )?-?(?:v-?ram|gpu[- ]?(?:memory|ram|speicher)|hbm\w*|grafikspeicher|videospeicher|video memory)")
-_CARD = re.compile(r"\s?(?:of )?-?(?:v-?ram |nvidia |amd |gpu |vram)?[- ]?(?:card|gpu|karte|grafikkarte|gpus|cards|karten|grafikkarten|potato|graphics card|device|vram)\b")
+_RAM = re.compile(
+    r"\s?(?:of )?-?(?:system |cpu |server |host |normal\w* |ecc |main |dual[- ]channel |"
+    r"quad[- ]channel )?(?:ddr\d?\w*|ram\b|dram\b|arbeitsspeicher|hauptspeicher|"
+    r"systemspeicher|memory\b|rdimm\w*|cpu mem\w*|mem\b|lpddr\w*|speicher ram)"
+)
+_RAM_BEFORE = re.compile(
+    r"(?<![a-z])(?:ddr\d[\w\-]*|ram|dram|arbeitsspeicher|hauptspeicher|system memory|"
+    r"systemspeicher|lpddr\w*)\s?(?:=|:|of|von|ist|is|sind|mit|[\w]*\s=|"
+    r"\dg?x\d+\s?=)?\s?(?:ca\.? |about |nur |only |\w+x\w+ ?= ?)?$"
+)
+_VRAM = re.compile(
+    r"\s?(?:of |an )?-?(?:v-?ram|gpu[- ]?(?:memory|ram|speicher)|hbm\w*|grafikspeicher|" r"videospeicher|video memory)"
+)
+_CARD = re.compile(
+    r"\s?(?:of )?-?(?:v-?ram |nvidia |amd |gpu |vram)?[- ]?(?:card|gpu|karte|grafikkarte|gpus|"
+    r"cards|karten|grafikkarten|potato|graphics card|device|vram)\b"
+)
 
 
 def memory_readings(place: Surroundings, text: str) -> Iterator[Reading]:
@@ -181,15 +341,24 @@ def memory_readings(place: Surroundings, text: str) -> Iterator[Reading]:
     if quantity.unit != "memory":
         return
     start, end = quantity.span
-    gb = quantity.value * (1024 if quantity.unit_word.startswith("t") else 1e-3 if quantity.unit_word.startswith("m") else 1.0)
+    gb = quantity.value * (
+        1024 if quantity.unit_word.startswith("t") else 1e-3 if quantity.unit_word.startswith("m") else 1.0
+    )
     kind = stance(place, text)
     if kind == "claimed":
         yield Reading("claimed_gb", gb, start, end, 5.0, "memory claimed")
-    if _RAM.match(place.right) and not _VRAM.match(place.right) or _RAM_BEFORE.search(place.left):
+    if (_RAM.match(place.right) and not _VRAM.match(place.right)) or _RAM_BEFORE.search(place.left):
         yield Reading("ram_gb", gb, start, end, 5.5 if kind != "claimed" else 4.0, "ram")
     if _CARD.match(place.right):
         yield Reading("card_gb", gb, start, end, 4.5, "card with memory")
-    elif re.search(r"\b(?:on|auf|in|single|a|one|eine[rnm]?|mit|with|my|meine[rnm]?)\s(?:a |one |my |single |einer |einem |only |nur )?$", place.left) and kind != "observed":
+    elif (
+        re.search(
+            r"\b(?:on|auf|in|single|a|one|eine[rnm]?|mit|with|my|meine[rnm]?)\s(?:a |one |my |single |"
+            r"einer |einem |only |nur )?$",
+            place.left,
+        )
+        and kind != "observed"
+    ):
         yield Reading("card_gb", gb, start, end, 2.0, "machine with memory")
     if kind == "observed":
         yield Reading("observed_gb", gb, start, end, 4.6, "memory observed")
@@ -200,13 +369,31 @@ def countable(quantity: Quantity, place: Surroundings) -> Iterator[Reading]:
     """Figures that describe the job without being lengths or load."""
     start, end = quantity.span
     simple: dict[Unit, str] = {
-        "documents": "documents", "samples": "samples", "epochs": "epochs", "images": "images", "cores": "cpu_cores", "shifts": "shifts",
-        "volts": "line_v", "amperes": "line_a", "years": "horizon_years", "dims": "dims", "hours": "hours", "token_flow": "token_flow",
-        "request_rate": "request_rate", "network": "network_gbit",
-    }  # fmt: skip
+        "documents": "documents",
+        "samples": "samples",
+        "epochs": "epochs",
+        "images": "images",
+        "cores": "cpu_cores",
+        "shifts": "shifts",
+        "volts": "line_v",
+        "amperes": "line_a",
+        "years": "horizon_years",
+        "dims": "dims",
+        "hours": "hours",
+        "token_flow": "token_flow",
+        "request_rate": "request_rate",
+        "network": "network_gbit",
+    }
     if quantity.unit in simple:
         yield Reading(simple[quantity.unit], quantity.value, start, end, 1.5, quantity.unit)
     if quantity.unit == "power":
-        limit = re.search(r"\b(?:limit\w*|begrenz\w*|cap(?:ped)?|gedrosselt|power[- ]?target|auf|je|to|each)\W{0,3}(?:\w+\s)?$", place.left) or re.match(r"\s?(?:limit|begrenzt|each|je|power limit|cap)", place.right)
-        supply = re.match(r"\s?-?(?:psu|netzteil|power supply|supply|nt\b)", place.right) or re.search(r"\b(?:psu|netzteil|power supply)\W{0,3}(?:\w+\s)?$", place.left)
-        yield Reading("psu_w" if supply else "power_limit_w" if limit else "watts", quantity.value, start, end, 2.0, "power")
+        limit = re.search(
+            r"\b(?:limit\w*|begrenz\w*|cap(?:ped)?|gedrosselt|power[- ]?target|auf|je|to|each)\W{0," r"3}(?:\w+\s)?$",
+            place.left,
+        ) or re.match(r"\s?(?:limit|begrenzt|each|je|power limit|cap)", place.right)
+        supply = re.match(r"\s?-?(?:psu|netzteil|power supply|supply|nt\b)", place.right) or re.search(
+            r"\b(?:psu|netzteil|power supply)\W{0,3}(?:\w+\s)?$", place.left
+        )
+        yield Reading(
+            "psu_w" if supply else "power_limit_w" if limit else "watts", quantity.value, start, end, 2.0, "power"
+        )

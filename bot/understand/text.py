@@ -9,7 +9,18 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-_SPELT = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "×": "x", "…": "...", "≤": "<=", "≥": ">=", "½": " 1/2", "→": " -> "}
+_SPELT = {
+    "ä": "ae",
+    "ö": "oe",
+    "ü": "ue",
+    "ß": "ss",
+    "×": "x",
+    "…": "...",
+    "≤": "<=",
+    "≥": ">=",
+    "½": " 1/2",
+    "→": " -> ",
+}
 _DASHES = dict.fromkeys("‐‑‒–—―−", "-")
 _QUOTES = {**dict.fromkeys("‘’‚‛´", "'"), **dict.fromkeys("“”„‟«»", '"')}
 _PLAIN = {**_SPELT, **_DASHES, **_QUOTES}
@@ -78,7 +89,7 @@ class _Folder:
         if self.raw[place] == "`":
             return False
         if self.raw[place] == "*":
-            return (before.isalnum() or before == " ") and (after.isdigit() or after.isalpha() and before.isdigit())
+            return (before.isalnum() or before == " ") and (after.isdigit() or (after.isalpha() and before.isdigit()))
         return before.isalnum() and after.isalnum()
 
 
@@ -132,6 +143,11 @@ def _link(folder: _Folder, start: int, end: int) -> None:
     folder.put(" ", end - 1, end)
 
 
+def word_set(words: str) -> frozenset[str]:
+    """The words of a list written as one string."""
+    return frozenset(words.split())
+
+
 def clause(folded: str, start: int, end: int, reach: int = 60) -> tuple[str, str]:
     """What stands before and after a span within its sentence, at most `reach` characters either side."""
     left = folded[max(0, start - reach) : start]
@@ -141,4 +157,8 @@ def clause(folded: str, start: int, end: int, reach: int = 60) -> tuple[str, str
     return left[cuts[-1] :] if cuts else left, right[: stop.start()] if stop else right
 
 
-_STOP = re.compile(r"[!?;\n]|\.(?=\s|$)(?<!\b\w\.)(?<!\bca\.)(?<!max\.)(?<!mind\.)(?<!min\.)(?<!bzw\.)(?<!inkl\.)(?<!approx\.)(?<!vs\.)(?<!avg\.)(?<!mio\.)(?<!mrd\.)(?<!tsd\.)(?<!nr\.)(?<!z\.b\.)(?<!e\.g\.)(?<!i\.e\.)(?<!evtl\.)(?<!ggf\.)(?<!incl\.)(?<!stk\.)(?<!std\.)(?<!sek\.)(?<!etc\.)|\.{3}")
+_STOP = re.compile(
+    r"[!?;\n]|\.(?=\s|"
+    r"$)(?<!\b\w\.)(?<!\bca\.)(?<!max\.)(?<!mind\.)(?<!min\.)(?<!bzw\.)(?<!inkl\.)(?<!approx\.)(?<!vs\.)(?<!avg\.)(?<!mio\.)(?<!mrd\.)(?<!tsd\.)(?<!nr\.)(?<!z\.b\.)(?<!e\.g\.)(?<!i\.e\.)(?<!evtl\.)(?<!ggf\.)(?<!incl\.)(?<!stk\.)(?<!std\.)(?<!sek\.)(?<!etc\.)|"
+    r"\.{3}"
+)

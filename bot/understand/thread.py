@@ -6,12 +6,15 @@ from typing import Any
 from bot.understand.follow_up import FollowUp
 from bot.understand.models import sibling_of
 from bot.understand.request import FIELDS, Change, Device, Intent, Request
+from bot.understand.text import word_set
 
-_KEPT_OTHER = frozenset(
-    "cloud nvlink ram_gb cpu cpu_cores documents samples epochs utilization horizon_years prices provider vendor exclude_vendor max_devices power_limit_w "
-    "psu_w streaming co_located redundancy offload recipe observed batch_size lora_rank platform tax users_per_shift active_share speculative laptop quiet "
-    "line_a line_v hours images dims prefix_cache offline_batch formats_named".split()
-)  # fmt: skip
+_KEPT_OTHER = word_set(
+    "cloud nvlink ram_gb cpu cpu_cores documents samples epochs utilization horizon_years prices "
+    "provider vendor exclude_vendor max_devices power_limit_w "
+    "psu_w streaming co_located redundancy offload recipe observed batch_size lora_rank platform tax "
+    "users_per_shift active_share speculative laptop quiet "
+    "line_a line_v hours images dims prefix_cache offline_batch formats_named"
+)
 
 
 def apply(thread: Sequence[Request], turn: Request, follow_up: FollowUp) -> Request:
@@ -35,11 +38,22 @@ def apply(thread: Sequence[Request], turn: Request, follow_up: FollowUp) -> Requ
         for name in FIELDS
         if getattr(before, name) != values[name]
     )
-    return turn.model_copy(update={
-        **values, "other": other if turn.in_scope else {**other, **turn.other}, "evidence": evidence, "intent": intent, "intents": intents, "derived": derived, "changes": changes,
-        "assumptions": turn.assumptions or base.assumptions, "missing": _still_missing(turn, values), "in_scope": turn.in_scope, "follow_up": follow_up.kind,
-        "clarify": turn.clarify if turn.clarify and turn.clarify.code != "nothing_to_size" else None,
-    })  # fmt: skip
+    return turn.model_copy(
+        update={
+            **values,
+            "other": other if turn.in_scope else {**other, **turn.other},
+            "evidence": evidence,
+            "intent": intent,
+            "intents": intents,
+            "derived": derived,
+            "changes": changes,
+            "assumptions": turn.assumptions or base.assumptions,
+            "missing": _still_missing(turn, values),
+            "in_scope": turn.in_scope,
+            "follow_up": follow_up.kind,
+            "clarify": turn.clarify if turn.clarify and turn.clarify.code != "nothing_to_size" else None,
+        }
+    )
 
 
 def _base(thread: Sequence[Request], follow_up: FollowUp) -> Request:
@@ -52,12 +66,19 @@ def _base(thread: Sequence[Request], follow_up: FollowUp) -> Request:
 
 
 def _picked(thread: Sequence[Request], index: int) -> Request:
-    """"The second one" is a machine of the comparison shown last, else the turn of that number."""
+    """ "The second one" is a machine of the comparison shown last, else the turn of that number."""
     last = thread[-1]
     if last.layout == "alternatives" and len(last.hardware) > 1:
         place = index - 1 if index > 0 else len(last.hardware) - 1
         if place < len(last.hardware):
-            return last.model_copy(update={"hardware": (last.hardware[place],), "layout": "machine", "intent": "fits", "intents": ("fits",)})
+            return last.model_copy(
+                update={
+                    "hardware": (last.hardware[place],),
+                    "layout": "machine",
+                    "intent": "fits",
+                    "intents": ("fits",),
+                }
+            )
     if len(last.models) > 1 and index > 0 and index <= len(last.models) and last.intent == "compare":
         return last.model_copy(update={"models": (last.models[index - 1],)})
     place = index - 1 if index > 0 else len(thread) - 1
@@ -66,7 +87,16 @@ def _picked(thread: Sequence[Request], index: int) -> Request:
 
 def _merge(values: dict[str, Any], other: dict[str, Any], turn: Request, before: Request, follow_up: FollowUp) -> None:
     _merge_models(values, turn, follow_up)
-    for name in ("weights", "kv_cache", "context_tokens", "input_tokens", "output_tokens", "method", "engine", "budget"):
+    for name in (
+        "weights",
+        "kv_cache",
+        "context_tokens",
+        "input_tokens",
+        "output_tokens",
+        "method",
+        "engine",
+        "budget",
+    ):
         if name in turn.said:
             values[name] = getattr(turn, name)
     _merge_load(values, turn, follow_up)
@@ -83,9 +113,11 @@ def _merge(values: dict[str, Any], other: dict[str, Any], turn: Request, before:
 def _merge_models(values: dict[str, Any], turn: Request, follow_up: FollowUp) -> None:
     beside = bool(turn.other.get("co_located") or turn.other.get("beside_model")) or follow_up.adds_card
     if "models" in turn.said:
-        compares = follow_up.adds_alternative and not turn.hardware or beside
+        compares = (follow_up.adds_alternative and not turn.hardware) or beside
         known = _sharpened(values["models"], turn.models)
-        values["models"] = tuple(dict.fromkeys((*values["models"], *turn.models))) if compares and not known else turn.models
+        values["models"] = (
+            tuple(dict.fromkeys((*values["models"], *turn.models))) if compares and not known else turn.models
+        )
         if "params_b" not in turn.said and not beside:
             values["params_b"] = None
     if "params_b" in turn.said:
@@ -96,12 +128,17 @@ def _merge_models(values: dict[str, Any], turn: Request, follow_up: FollowUp) ->
 
 
 def _sharpened(before: tuple[str, ...], now: tuple[str, ...]) -> bool:
-    """"Llama 405B", then "3.1": the same model said more exactly."""
-    return len(before) == 1 and len(now) == 1 and now[0].lower().replace("-", " ").find(before[0].lower().split()[0]) >= 0 and "/" not in before[0]
+    """ "Llama 405B", then "3.1": the same model said more exactly."""
+    return (
+        len(before) == 1
+        and len(now) == 1
+        and now[0].lower().replace("-", " ").find(before[0].lower().split()[0]) >= 0
+        and "/" not in before[0]
+    )
 
 
 def _same_family(models: tuple[str, ...], params_b: float | None) -> tuple[str, ...]:
-    """"and the 32B?" stays in the family where it has that size; otherwise the size alone is left."""
+    """ "and the 32B?" stays in the family where it has that size; otherwise the size alone is left."""
     if len(models) != 1 or params_b is None:
         return ()
     found = sibling_of(models[0], params_b)
@@ -121,7 +158,12 @@ def _merge_load(values: dict[str, Any], turn: Request, follow_up: FollowUp) -> N
         if "active_share" not in said:
             values["active_share"] = values["active_share"] if values["users"] is None else None
     if "users" in said:
-        if values["concurrency"] is not None and values["users"] is None and "concurrency" not in said and not follow_up.not_at_once:
+        if (
+            values["concurrency"] is not None
+            and values["users"] is None
+            and "concurrency" not in said
+            and not follow_up.not_at_once
+        ):
             values["concurrency"] = turn.users
         else:
             values["users"] = turn.users
@@ -142,11 +184,26 @@ def _derive(values: dict[str, Any], turn: Request, base: Request) -> tuple[str, 
     return tuple(dict.fromkeys(derived))
 
 
-def _merge_hardware(values: dict[str, Any], other: dict[str, Any], turn: Request, before: Request, follow_up: FollowUp) -> None:
-    if follow_up.pieces and (not turn.hardware or all(d.accelerator == "unknown" for d in turn.hardware)) and values["hardware"]:
-        values["hardware"] = tuple(d.model_copy(update={"count": float(follow_up.pieces)}) for d in values["hardware"][:1])
+def _merge_hardware(
+    values: dict[str, Any], other: dict[str, Any], turn: Request, before: Request, follow_up: FollowUp
+) -> None:
+    if (
+        follow_up.pieces
+        and (not turn.hardware or all(d.accelerator == "unknown" for d in turn.hardware))
+        and values["hardware"]
+    ):
+        values["hardware"] = tuple(
+            d.model_copy(update={"count": float(follow_up.pieces)}) for d in values["hardware"][:1]
+        )
         return
-    if follow_up.one_more and not turn.hardware and len(values["hardware"]) == 1 and values["hardware"][0].count and "params_b" not in turn.said and "models" not in turn.said:
+    if (
+        follow_up.one_more
+        and not turn.hardware
+        and len(values["hardware"]) == 1
+        and values["hardware"][0].count
+        and "params_b" not in turn.said
+        and "models" not in turn.said
+    ):
         values["hardware"] = tuple(d.model_copy(update={"count": (d.count or 1) + 1}) for d in values["hardware"])
         return
     if not turn.hardware:
@@ -166,13 +223,18 @@ def _merge_hardware(values: dict[str, Any], other: dict[str, Any], turn: Request
     else:
         values["hardware"] = turn.hardware
         values["layout"] = turn.layout
-        if "platform" not in turn.other and any(d.accelerator != "unknown" and not d.accelerator.startswith("M") for d in turn.hardware):
+        if "platform" not in turn.other and any(
+            d.accelerator != "unknown" and not d.accelerator.startswith("M") for d in turn.hardware
+        ):
             other.pop("platform", None)
     values["alternatives"] = turn.alternatives
 
 
 def _is_processor(devices: Sequence[Device]) -> bool:
-    return all("cpu" in d.accelerator.lower() or "epyc" in d.accelerator.lower() or "xeon" in d.accelerator.lower() for d in devices)
+    return all(
+        "cpu" in d.accelerator.lower() or "epyc" in d.accelerator.lower() or "xeon" in d.accelerator.lower()
+        for d in devices
+    )
 
 
 def _united(before: tuple[Device, ...], now: tuple[Device, ...]) -> tuple[Device, ...]:
@@ -193,8 +255,14 @@ def _stacked(before: tuple[Device, ...], now: tuple[Device, ...]) -> tuple[Devic
 
 
 def _refines(before: tuple[Device, ...], now: tuple[Device, ...]) -> bool:
-    """"a 4090", then "with 48 GB": only a memory or only a count was said."""
-    return len(before) == 1 and len(now) == 1 and now[0].accelerator == "unknown" and before[0].accelerator != "unknown" and now[0].memory_gb is not None
+    """ "a 4090", then "with 48 GB": only a memory or only a count was said."""
+    return (
+        len(before) == 1
+        and len(now) == 1
+        and now[0].accelerator == "unknown"
+        and before[0].accelerator != "unknown"
+        and now[0].memory_gb is not None
+    )
 
 
 def _refined(before: Device, now: Device) -> tuple[Device, ...]:
@@ -204,9 +272,17 @@ def _refined(before: Device, now: Device) -> tuple[Device, ...]:
 def _scale(values: dict[str, Any], follow_up: FollowUp) -> None:
     name = follow_up.field
     if name == "load":
-        name = "concurrency" if values["concurrency"] is not None and values["users"] is None else "users" if values["users"] is not None else "concurrency"
+        name = (
+            "concurrency"
+            if values["concurrency"] is not None and values["users"] is None
+            else "users"
+            if values["users"] is not None
+            else "concurrency"
+        )
     if name == "hardware":
-        values["hardware"] = tuple(d.model_copy(update={"count": (d.count or 1) * follow_up.factor}) for d in values["hardware"])
+        values["hardware"] = tuple(
+            d.model_copy(update={"count": (d.count or 1) * follow_up.factor}) for d in values["hardware"]
+        )
     elif name == "budget" and values["budget"]:
         values["budget"] = values["budget"].model_copy(update={"amount": values["budget"].amount * follow_up.factor})
     elif name in values and isinstance(values[name], (int, float)):
@@ -219,7 +295,9 @@ def _drop(values: dict[str, Any], other: dict[str, Any], name: str) -> None:
     other.pop(name, None)
 
 
-_ASKING: frozenset[Intent] = frozenset(("compare", "throughput", "explain", "finetune", "cost", "power", "system", "rag"))
+_ASKING: frozenset[Intent] = frozenset(
+    ("compare", "throughput", "explain", "finetune", "cost", "power", "system", "rag")
+)
 
 
 def _intent(turn: Request, base: Request, follow_up: FollowUp) -> tuple[Intent, tuple[Intent, ...]]:
@@ -233,11 +311,33 @@ def _intent(turn: Request, base: Request, follow_up: FollowUp) -> tuple[Intent, 
     own = tuple(i for i in turn.intents if i != "clarify")
     if base.intent in own and "?" not in turn.text and own[0] != base.intent:
         own = (base.intent, *(i for i in own if i != base.intent))
-    if own and (own[0] in _ASKING or "fits" in own and base.intent == "explain" or base.intent in ("clarify", "out_of_scope")):
-        return own[0], tuple(dict.fromkeys((*own, *((base.intent,) if base.intent not in ("clarify", "out_of_scope", "explain") else ()))))[:3]
-    kept = base.intent if base.intent not in ("explain", "out_of_scope", "clarify") else next((i for i in base.intents if i not in ("explain", "out_of_scope", "clarify")), "fits" if base.hardware else "size")
-    kept = kept if own or kept != "compare" or base.layout == "alternatives" and turn.layout == "alternatives" or not turn.hardware else "fits"
-    return kept, tuple(dict.fromkeys((kept, *own, *(i for i in base.intents if i not in ("explain", "clarify", "out_of_scope")))))[:3]
+    if own and (
+        own[0] in _ASKING or ("fits" in own and base.intent == "explain") or base.intent in ("clarify", "out_of_scope")
+    ):
+        return own[0], tuple(
+            dict.fromkeys(
+                (*own, *((base.intent,) if base.intent not in ("clarify", "out_of_scope", "explain") else ()))
+            )
+        )[:3]
+    kept = (
+        base.intent
+        if base.intent not in ("explain", "out_of_scope", "clarify")
+        else next(
+            (i for i in base.intents if i not in ("explain", "out_of_scope", "clarify")),
+            "fits" if base.hardware else "size",
+        )
+    )
+    kept = (
+        kept
+        if own
+        or kept != "compare"
+        or (base.layout == "alternatives" and turn.layout == "alternatives")
+        or not turn.hardware
+        else "fits"
+    )
+    return kept, tuple(
+        dict.fromkeys((kept, *own, *(i for i in base.intents if i not in ("explain", "clarify", "out_of_scope"))))
+    )[:3]
 
 
 def _still_missing(turn: Request, values: dict[str, Any]) -> tuple[str, ...]:
@@ -245,11 +345,15 @@ def _still_missing(turn: Request, values: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _filled(value: Any) -> bool:
-    return value is not None and value != () and value != "" and not (hasattr(value, "model_dump") and not value.model_dump(exclude_none=True))
+    return (
+        value is not None
+        and value != ()
+        and value != ""
+        and not (hasattr(value, "model_dump") and not value.model_dump(exclude_none=True))
+    )
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(v) for v in value]
     return value.model_dump(exclude_none=True) if hasattr(value, "model_dump") else value
-
