@@ -31,6 +31,7 @@ _NATIVE_ALIASES = {
     "fp8": "fp8-block128",
     "mxfp4": "mxfp4",
     "nvfp4": "nvfp4",
+    "int4": "gptq-int4-g32",
 }
 
 
@@ -262,7 +263,7 @@ def customary_weights(model: Architecture, engine: Engine) -> Format:
 def native_format(model: Architecture) -> Format:
     """The format of the published checkpoint: "fp8+mxfp4 experts" counts as mxfp4, whose rest is fp8."""
     native = model.native_dtype.lower().replace("+fp4", "+mxfp4")
-    for key in ("mxfp4", "nvfp4", "fp8", "fp16", "fp32", "bf16"):
+    for key in ("mxfp4", "nvfp4", "int4", "fp8", "fp16", "fp32", "bf16"):
         if key in native:
             return catalogue().formats[_NATIVE_ALIASES[key]]
     return catalogue().formats["bf16"]

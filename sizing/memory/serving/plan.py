@@ -79,10 +79,12 @@ def _margin(serving: Serving, plans: tuple[DevicePlan, ...]) -> tuple[float, flo
 
 def _rank_margin(serving: Serving, rank: Rank, plan: DevicePlan) -> tuple[float, float, float]:
     pool = rank.pool_bytes or 0.0
-    expected = pool - max(plan.kv_bytes, state_need_bytes(serving, rank))
+    states = pool - state_need_bytes(serving, rank)
+    said = serving.resolved.spec.engine.max_num_seqs is not None
+    expected = min(pool - plan.kv_bytes, states) if said else pool - plan.kv_bytes
     spread = spread_bytes(serving, rank)
     outside = rank.budget.outside_bytes - (1 + c.SPREAD_OUTSIDE) * _outside_need(serving, rank)
-    return min(expected - spread, outside), expected, expected + spread
+    return min(expected - spread, outside, states), expected, expected + spread
 
 
 def spread_bytes(serving: Serving, rank: Rank) -> float:
