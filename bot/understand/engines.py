@@ -131,7 +131,7 @@ def choose_engine(mentions: list[EngineMention]) -> EngineMention | None:
     standing = [m for m in mentions if not m.why_not]
     frameworks = [m for m in standing if m.name in ("unsloth", "axolotl", "llama-factory", "torchtune", "megatron")]
     servers = [m for m in standing if m.name not in ("fastchat", "triton", "transformers", "deepspeed")]
-    return (frameworks or servers or standing or [None])[0]  # type: ignore[list-item]
+    return next(iter(frameworks or servers or standing), None)
 
 
 Method = Literal["full", "lora", "qlora"]
@@ -185,6 +185,29 @@ class MethodReading:
 
 def read_method(text: Text, bits: str) -> MethodReading:
     """LoRA on 4-bit weights is QLoRA; from scratch is full; several weighed are none. `bits` is the weights' format."""
+    found, denied = _methods(text)
+    word = _RL_WORD.search(text.folded)
+    recipe = _RL[word.group()] if word else None
+    if not found and "lora" in denied and _TRAINS.search(text.folded):
+        place = text.folded.index("lora")
+        return MethodReading("full", ("full",), place, place + 4, recipe)
+    alone = _FULL_ALONE.search(text.folded)
+    ends_so = text.folded.strip(" ?!.").endswith(("voll", "full"))
+    if alone and "full" not in found and (found or ends_so or trains(text)):
+        found["full"] = alone
+    if "qlora" in found and "lora" in found and not _WEIGHED.search(text.folded):
+        del found["lora"]
+    methods = tuple(found)
+    if len(methods) != 1:
+        return MethodReading(None, methods, recipe=recipe)
+    method, match = methods[0], found[methods[0]]
+    if method == "lora" and bits in ("4bit", "nf4", "bnb-4bit", "int4", "fp4"):
+        method = "qlora"
+    return MethodReading(method, (method,), match.start(), match.end(), recipe)
+
+
+def _methods(text: Text) -> tuple[dict[Method, re.Match[str]], set[Method]]:
+    """The methods named, with their place, and those denied."""
     found: dict[Method, re.Match[str]] = {}
     denied: set[Method] = set()
     for method, pattern in _PATTERNS:
@@ -194,41 +217,12 @@ def read_method(text: Text, bits: str) -> MethodReading:
                 denied.add(method)
             else:
                 found.setdefault(method, match)
-    recipe = _RL_WORD.search(text.folded)
-    if not found and "lora" in denied and _TRAINS.search(text.folded):
-        match = re.search(r"lora", text.folded)
-        return MethodReading(
-            "full",
-            ("full",),
-            match.start() if match else 0,
-            match.end() if match else 0,
-            _RL[recipe.group()] if recipe else None,
-        )
-    if (
-        "full" not in found
-        and _FULL_ALONE.search(text.folded)
-        and (found or trains(text) or text.folded.strip(" ?!.").endswith(("voll", "full")))
-    ):
-        alone = _FULL_ALONE.search(text.folded)
-        if alone:
-            found["full"] = alone
-    if "qlora" in found and "lora" in found:
-        weighed = re.search(
-            r"\blora\b[^.?!]{0,24}\b(?:or|oder|vs\.?|/)\W{0,3}q-?lora|q-?lora[^.?!]{0,24}\b(?:or|oder|"
-            r"vs\.?|/)\W{0,3}lora",
-            text.folded,
-        )
-        if not weighed:
-            del found["lora"]
-    methods = tuple(found)
-    if len(methods) != 1:
-        return MethodReading(None, methods, recipe=_RL[recipe.group()] if recipe else None)
-    match, method = found[methods[0]], methods[0]
-    if method == "lora" and bits in ("4bit", "nf4", "bnb-4bit", "int4", "fp4"):
-        method = "qlora"
-    return MethodReading(method, (method,), match.start(), match.end(), _RL[recipe.group()] if recipe else None)
+    return found, denied
 
 
+_WEIGHED = re.compile(
+    r"\blora\b[^.?!]{0,24}\b(?:or|oder|vs\.?|/)\W{0,3}q-?lora|q-?lora[^.?!]{0,24}\b(?:or|oder|vs\.?|/)\W{0,3}lora"
+)
 _PATTERNS: tuple[tuple[Method, re.Pattern[str]], ...] = (("qlora", _QLORA), ("full", _FULL), ("lora", _LORA))
 
 

@@ -111,7 +111,6 @@ _SAME = re.compile(
     r"\b(?:same|dasselbe|das gleiche|das selbe|gleiche\w*|ditto|genauso|ansonsten gleich|" r"rest (?:bleibt|stays))\b"
 )
 _CHEAPER = re.compile(r"\b(?:cheaper|guenstiger|billiger|less expensive|preiswerter|was spart|sparen)\b")
-_FASTER = re.compile(r"\b(?:faster|schneller|quicker)\b")
 _OF_THOSE = re.compile(
     r"\b(?P<n>\d{1,3}|"
     + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
@@ -134,7 +133,7 @@ _ONE_MORE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """`kind` names the operation on the thread; `values` and `mix` say on what, by how much."""
+    """`kind` names the operation on the thread; `index`, `field` and `factor` say on what and by how much."""
 
     kind: Kind | None = None
     index: int | None = None
@@ -145,9 +144,7 @@ class FollowUp:
     not_at_once: bool = False
     pieces: int | None = None
     one_more: bool = False
-    replaces: bool = False
     cheaper: bool = False
-    faster: bool = False
 
 
 def read_follow_up(text: Text, in_thread: bool) -> FollowUp:
@@ -156,47 +153,54 @@ def read_follow_up(text: Text, in_thread: bool) -> FollowUp:
     if not in_thread:
         return FollowUp(kind="reset" if _RESET.match(folded) and len(folded) < 24 else None)
     compares = bool(_ADD.search(folded))
-    common = {
-        "adds_card": bool(_ADD_CARD.search(folded)) and not compares,
-        "adds_alternative": compares,
-        "not_at_once": bool(_NOT_AT_ONCE.search(folded)),
-        "cheaper": bool(_CHEAPER.search(folded)),
-        "faster": bool(_FASTER.search(folded)),
-        "pieces": _pieces(folded),
-        "one_more": bool(_ONE_MORE.search(folded)),
-        "replaces": bool(_OR_WITH.match(folded)),
-    }
-    return FollowUp(**_operation(folded), **common)  # type: ignore[arg-type]
+    kind, index, target, factor = _operation(folded)
+    return FollowUp(
+        kind=kind,
+        index=index,
+        field=target,
+        factor=factor,
+        adds_card=bool(_ADD_CARD.search(folded)) and not compares,
+        adds_alternative=compares,
+        not_at_once=bool(_NOT_AT_ONCE.search(folded)),
+        pieces=_pieces(folded),
+        one_more=bool(_ONE_MORE.search(folded)),
+        cheaper=bool(_CHEAPER.search(folded)),
+    )
 
 
-def _operation(folded: str) -> dict[str, object]:
+def _operation(folded: str) -> tuple[Kind | None, int | None, str | None, float]:
+    """The operation with its index, field and factor, where it has them."""
     if _RESET.match(folded):
-        return {"kind": "reset"}
+        return "reset", None, None, 1.0
     scaled = _SCALE.search(folded)
-    if scaled:
-        target = next((name for name, pattern in _TARGETS if pattern.search(folded)), None)
-        if target:
-            return {"kind": "scale", "field": target, "factor": _factor(scaled)}
-    picked = _PICK.search(folded)
-    if (
-        picked
-        and not _ADD_CARD.search(folded)
-        and len(folded) < 90
-        and not re.search(r"\b(?:first|erste[nr]?) (?:token|wort|word|antwort)|cheaper\W*$", folded)
-    ):
-        index = _index(picked.group("n"))
-        if index is not None:
-            return {"kind": "pick", "index": index}
-    if _UNDO.search(folded) and len(folded) < 120:
-        return {"kind": "undo"}
+    target = next((name for name, pattern in _TARGETS if pattern.search(folded)), None) if scaled else None
+    if scaled and target:
+        return "scale", None, target, _factor(scaled)
+    index = _picked(folded)
+    if index is not None:
+        return "pick", index, None, 1.0
+    if _UNDO.search(folded) and len(folded) < _SHORT:
+        return "undo", None, None, 1.0
     dropped = _DROP.search(folded)
-    if dropped and len(folded) < 80:
-        return {"kind": "drop", "field": _drop_field(dropped.group("what") or "budget")}
+    if dropped and len(folded) < _SHORT:
+        return "drop", None, _drop_field(dropped.group("what") or "budget"), 1.0
     if _NOT_AT_ONCE.search(folded):
-        return {"kind": "move"}
+        return "move", None, None, 1.0
     if _WHY.search(folded):
-        return {"kind": "why"}
-    return {"kind": "keep"} if _SAME.search(folded) or _OR_WITH.match(folded) or len(folded.split()) <= 6 else {}
+        return "why", None, None, 1.0
+    keeps = _SAME.search(folded) or _OR_WITH.match(folded) or len(folded.split()) <= 6
+    return "keep" if keeps else None, None, None, 1.0
+
+
+def _picked(folded: str) -> int | None:
+    picked = _PICK.search(folded)
+    if picked is None or len(folded) >= _SHORT or _ADD_CARD.search(folded) or _NO_PICK.search(folded):
+        return None
+    return _index(picked.group("n"))
+
+
+_SHORT = 90
+_NO_PICK = re.compile(r"\b(?:first|erste[nr]?) (?:token|wort|word|antwort)|cheaper\W*$")
 
 
 def _factor(scaled: re.Match[str]) -> float:

@@ -251,7 +251,7 @@ def cues(text: Text) -> dict[Intent, float]:
         if hits:
             found[intent] = max(found.get(intent, 0.0), weight) + 0.4 * (hits - 1)
     word = slash_word(text)
-    if word in _SLASH:
+    if word is not None and word in _SLASH:
         found[_SLASH[word]] = found.get(_SLASH[word], 0.0) + 10.0
     if _HELP.match(text.folded):
         found["explain"] = found.get("explain", 0.0) + 10.0

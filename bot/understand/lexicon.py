@@ -87,7 +87,7 @@ def model_lexicon() -> ModelLexicon:
     for alias, ident in named:
         pieces = list(parts(alias.split("/")[-1]))
         key = model_key(pieces)
-        if not key or key in ((part,) for part in ("v", "e", "r")):
+        if not key or key in (("v",), ("e",), ("r",)):
             continue
         ids.setdefault(key, {})[ident] = None
         letters = [p.text for p in pieces if p.kind == "word"]

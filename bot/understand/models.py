@@ -167,7 +167,7 @@ def _may_begin(text: Text, pieces: Sequence[Part], place: int, lexicon: ModelLex
     if piece.kind == "word":
         if place and pieces[place - 1].kind == "word" and pieces[place - 1].end == piece.start:
             return False
-        return piece.text in lexicon.heads or (_typo(piece.text) is not None and _numeral_follows(text, pieces, place))
+        return piece.text in lexicon.heads or (_typo(piece.text) is not None and _numeral_follows(pieces, place))
     if piece.kind == "size" and place + 1 < len(pieces):
         following = pieces[place + 1]
         near = text.folded[piece.end : following.start] in (" ", "-", "er ", "")
@@ -175,7 +175,7 @@ def _may_begin(text: Text, pieces: Sequence[Part], place: int, lexicon: ModelLex
     return piece.text in lexicon.heads or piece.kind == "moe"
 
 
-def _numeral_follows(text: Text, pieces: Sequence[Part], place: int) -> bool:
+def _numeral_follows(pieces: Sequence[Part], place: int) -> bool:
     return (
         place + 1 < len(pieces)
         and pieces[place + 1].kind != "word"

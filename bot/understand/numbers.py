@@ -114,6 +114,7 @@ _UNITS: tuple[tuple[Unit, str], ...] = (
     ("words", r"(?:words?|woertern?|worte|zeichen|characters|chars)\b"),
     ("times", r"x\b|mal\b|times\b"),
 )
+UNITS: dict[str, Unit] = {**{unit: unit for unit, _ in _UNITS}, "-": ""}
 _UNIT = re.compile("|".join(f"(?P<u{n}>{pattern})" for n, (_, pattern) in enumerate(_UNITS)))
 _GAP = re.compile(r"[\s\-_]{0,2}(?:\(s\))?")
 _FILLER = re.compile(

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from bot.understand.devices import DeviceMention, read_devices
 from bot.understand.engines import (
@@ -26,7 +26,7 @@ from bot.understand.language import Lang, language
 from bot.understand.models import ModelMention, SizeMention, read_models, renamed
 from bot.understand.numbers import Quantity
 from bot.understand.remarks import read_remarks
-from bot.understand.request import Assumption, Budget, Clarify, Overruled, Request, Wishes
+from bot.understand.request import Assumption, Budget, Clarify, Overruled, Period, Request, Wishes
 from bot.understand.scope import Scope, read_scope
 from bot.understand.targets import Money
 from bot.understand.text import Text, fold
@@ -181,7 +181,7 @@ def _request(found: Found, in_thread: bool) -> Request:
     _fill_hardware(found, draft)
     _fill_engine(found, draft)
     _fill_money(found, draft)
-    draft.other |= read_remarks(found.text, draft.other)
+    draft.other |= read_remarks(found.text)
     _fill_scope_flags(found, draft)
     weights = cues(found.text)
     verdict = intents_of(
@@ -264,10 +264,13 @@ _PER_SHIFT = re.compile(r"\b(?:pro|je|per|each|every|a) (?:schicht|shift)\b|\bof
 _RETRACTED_SIZE = re.compile(r"\b(?:nein|no|nee|sorry|eher|rather|actually|doch|lieber|quatsch)\b")
 
 
+_FORMAT_FIELDS: tuple[Literal["weights", "kv_cache"], ...] = ("weights", "kv_cache")
+
+
 def _fill_formats(found: Found, draft: Draft) -> None:
-    for name, role in (("weights", "weights"), ("kv_cache", "kv_cache")):
-        chosen = choose(found.formats, role)  # type: ignore[arg-type]
-        if chosen and not (role == "kv_cache" and chosen.wished):
+    for name in _FORMAT_FIELDS:
+        chosen = choose(found.formats, name)
+        if chosen and not (name == "kv_cache" and chosen.wished):
             _put(draft, found, name, chosen.value, (chosen.start, chosen.end))
     denied = [f.value for f in found.formats if f.role == "denied"]
     if denied:
@@ -411,6 +414,9 @@ def _fill_engine(found: Found, draft: Draft) -> None:
         draft.other["recipe"] = found.method.recipe
 
 
+_PERIODS: dict[str, Period] = {"hour": "hour", "day": "day", "month": "month", "year": "year"}
+
+
 def _fill_money(found: Found, draft: Draft) -> None:
     prices = []
     for reading in found.figures.readings:
@@ -418,14 +424,8 @@ def _fill_money(found: Found, draft: Draft) -> None:
             continue
         money = reading.value
         if reading.field == "budget":
-            period = money.period if money.period in ("hour", "day", "month", "year") else "once"
-            _put(
-                draft,
-                found,
-                "budget",
-                Budget(amount=money.amount, currency=money.currency, period=period),
-                (reading.start, reading.end),
-            )  # type: ignore[arg-type]
+            budget = Budget(amount=money.amount, currency=money.currency, period=_PERIODS.get(money.period, "once"))
+            _put(draft, found, "budget", budget, (reading.start, reading.end))
         else:
             prices.append(
                 {

@@ -110,8 +110,8 @@ _MAX_DEVICES = re.compile(
 _NET = re.compile(r"\b(netto|brutto|net of tax|gross|excl\.? vat|incl\.? vat|zzgl\.? mwst|inkl\.? mwst)\b")
 
 
-def read_remarks(text: Text, already: dict[str, Any]) -> dict[str, Any]:
-    """The remarks by name; figures read elsewhere stand in `already` and are not repeated."""
+def read_remarks(text: Text) -> dict[str, Any]:
+    """The remarks by name."""
     folded = text.folded
     out: dict[str, Any] = {}
     if _NO_CLOUD.search(folded):

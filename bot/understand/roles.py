@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bot.understand.numbers import Quantity, Unit
+from bot.understand.numbers import UNITS, Quantity, Unit
 from bot.understand.readings import Reading
 from bot.understand.text import Text, clause
 
@@ -51,7 +51,7 @@ def rule(
     least: float = 0.0,
 ) -> Rule:
     """A rule from plain text: units separated by blanks ("-" for none), patterns anchored at the figure."""
-    kinds: frozenset[Unit] = frozenset("" if u == "-" else u for u in units.split())  # type: ignore[misc]
+    kinds = frozenset(UNITS[word] for word in units.split())
     before = re.compile(rf"(?:{left})$") if left else None
     after = re.compile(right) if right else None
     return Rule(name, field, score, kinds, before, after, frozenset(glued.split()), scaled, least)

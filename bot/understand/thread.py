@@ -27,7 +27,7 @@ def apply(thread: Sequence[Request], turn: Request, follow_up: FollowUp) -> Requ
     other = {name: value for name, value in base.other.items() if name in _KEPT_OTHER}
     evidence = dict(base.evidence)
     if turn.in_scope:
-        _merge(values, other, turn, before, follow_up)
+        _merge(values, other, turn, follow_up)
         other |= {name: value for name, value in turn.other.items() if name not in ("topic",)}
         evidence |= {name: words for name, words in turn.evidence.items() if values.get(name) is not None}
     intent, intents = _intent(turn, base, follow_up)
@@ -85,7 +85,7 @@ def _picked(thread: Sequence[Request], index: int) -> Request:
     return thread[place] if place < len(thread) else last
 
 
-def _merge(values: dict[str, Any], other: dict[str, Any], turn: Request, before: Request, follow_up: FollowUp) -> None:
+def _merge(values: dict[str, Any], other: dict[str, Any], turn: Request, follow_up: FollowUp) -> None:
     _merge_models(values, turn, follow_up)
     for name in (
         "weights",
@@ -100,7 +100,7 @@ def _merge(values: dict[str, Any], other: dict[str, Any], turn: Request, before:
         if name in turn.said:
             values[name] = getattr(turn, name)
     _merge_load(values, turn, follow_up)
-    _merge_hardware(values, other, turn, before, follow_up)
+    _merge_hardware(values, other, turn, follow_up)
     if "targets" in turn.said:
         said = turn.targets.model_dump(exclude_none=True)
         values["targets"] = values["targets"].model_copy(update=said)
@@ -184,9 +184,7 @@ def _derive(values: dict[str, Any], turn: Request, base: Request) -> tuple[str, 
     return tuple(dict.fromkeys(derived))
 
 
-def _merge_hardware(
-    values: dict[str, Any], other: dict[str, Any], turn: Request, before: Request, follow_up: FollowUp
-) -> None:
+def _merge_hardware(values: dict[str, Any], other: dict[str, Any], turn: Request, follow_up: FollowUp) -> None:
     if (
         follow_up.pieces
         and (not turn.hardware or all(d.accelerator == "unknown" for d in turn.hardware))
@@ -295,6 +293,10 @@ def _drop(values: dict[str, Any], other: dict[str, Any], name: str) -> None:
     other.pop(name, None)
 
 
+def _listed(first: Intent, others: tuple[Intent, ...]) -> tuple[Intent, ...]:
+    return tuple(dict.fromkeys((first, *(i for i in others if i != "clarify"))))[:3]
+
+
 _ASKING: frozenset[Intent] = frozenset(
     ("compare", "throughput", "explain", "finetune", "cost", "power", "system", "rag")
 )
@@ -305,9 +307,9 @@ def _intent(turn: Request, base: Request, follow_up: FollowUp) -> tuple[Intent, 
     if not turn.in_scope:
         return "out_of_scope", ("out_of_scope",)
     if follow_up.adds_alternative and (turn.hardware or turn.models):
-        return "compare", ("compare", *(i for i in turn.intents if i != "compare" and i != "clarify"))[:3]
+        return "compare", _listed("compare", turn.intents)
     if follow_up.cheaper and not turn.hardware:
-        return "cost", ("cost", *(i for i in (*turn.intents, base.intent) if i not in ("cost", "clarify")))[:3]
+        return "cost", _listed("cost", (*turn.intents, base.intent))
     own = tuple(i for i in turn.intents if i != "clarify")
     if base.intent in own and "?" not in turn.text and own[0] != base.intent:
         own = (base.intent, *(i for i in own if i != base.intent))

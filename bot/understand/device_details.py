@@ -1,0 +1,220 @@
+"""What stands beside a device's name: how many, with how much memory, in which form."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from bot.understand.numbers import NUMBER_WORDS
+from bot.understand.text import Text, clause
+from sizing.catalogue.load import catalogue
+from sizing.catalogue.names import find
+
+DeviceKind = Literal["gpu", "unified", "cpu", "mac", "card"]
+
+_FORM = re.compile(
+    r"[\s,\-]{0,2}\(?(sxm\d?|pcie|pci-e|nvl|oam)\b(?!\s?(?:gen\s?)?\d|\s?x\d|-?lanes|" r"\s(?:lanes|slot|gen))"
+)
+_SPACED_FORM = re.compile(r"^[^.!?;\n]{0,26}?\((?:[^()]{0,20}[ ,])?(sxm\d?|pcie|nvl)\b(?!\s?(?:gen\s?)?\d|\s?x\d)")
+MEMORY_AFTER = re.compile(
+    r"[\s,\-]{0,2}(?:\(\s?|with |mit |w/ ?|a |@ ?|= ?|and |in der |je |jeweils |the |"
+    r"version with |vram |\w+ mit )?(?:je |a |ca\.? |about )?(?P<gb>\d{1,"
+    r"4}(?:[.,]\d)?)\s?-?(?:gb|gib|g|tb)(?:yte)?s?\b(?P<tail>/s|\s?(?:of )?(?:unified |"
+    r"shared |system[- ]?)?(?:ram|dram|ddr\d?|arbeitsspeicher|system|vram|unified|memory|"
+    r"speicher|hbm\w*|mem)?)"
+)
+_BARE_MEMORY_AFTER = re.compile(
+    r"(?:-|\s?\(|\s)(?P<gb>\d{1,3})(?P<close>\)?)(?![\w.,%]|\s?(?:x|\*|gb|k\b|tok|user|nutzer|"
+    r"leute|parallel|conc|watt|gpu|core|kern))"
+)
+MEMORY_BEFORE = re.compile(
+    r"(?P<gb>\d{1,4})\s?-?(?:gb|gib|g)(?:[ \-](?:vram|ram|unified|hbm\w*|version|variante|"
+    r"of))?[ \-]{1,2}(?:mac ?studio |mac ?mini |mac ?book (?:pro |air )?|mac |nvidia |"
+    r"geforce |rtx |\(){0,2}$"
+)
+_ADJECTIVE = (
+    r"(?:used|gebraucht\w*|alte[nrs]?|aeltere[nr]?|neue[nrs]?|old|older|new|more|weitere[nr]?|"
+    r"additional|zusaetzliche\w*|of the|of those|of|von den|von|der|"
+    r"refurbished|second-hand|cheap|billige|guenstige|karten|cards?|gpus?|nvidia|geforce|amd|"
+    r"tesla|radeon|intel|apple|brand new|consumer|stueck|stk\.?|x|identical|gleiche\w*|"
+    r"server-|our|unserer|meiner|my|single|einzelne[nr]?|fabrikneue\w*|spare|normale\w*|"
+    r"instinct|of our|pcs|grafikkarten|times|mal|the|nodes?|boxes)[ \-]"
+)
+_COUNT_WORDS = "|".join(sorted((w for w in NUMBER_WORDS if NUMBER_WORDS[w] <= 50), key=len, reverse=True))
+_COUNT_BEFORE = re.compile(
+    rf"(?<![\d.a-z\-$€])(?:(?P<n>\d{{1,4}})\s?(?:x|\*)\s?|(?<!,)(?P<bare>\d{{1,4}})\s|"
+    rf"(?P<word>{_COUNT_WORDS})[ \-](?:x\s)?)(?:{_ADJECTIVE}){{0,3}}(?:\d{{1,3}}\s?-?gb?\s)?\(?$"
+)
+_COUNT_AFTER = re.compile(
+    r"(?:\s?\*\s?(?P<star>\d{1,3})|(?:\s?\(|)x\s?(?P<tight>\d{1,2})\)?|\sx\s?(?P<loose>\d{1,"
+    r"2})|[\s,:(]{1,3}(?P<pieces>\d{1,3})\s?(?:stueck|stk|pcs|pieces|units|"
+    r"x\b)\)?)(?![\d.a-z]|\s?pcie)"
+)
+_RANGE_COUNT = re.compile(
+    r"(?:\d|one|eine?r?|zwei|two|drei)\s?(?:-|or|oder|bis|to)\s?(?:\d{1,2}|two|zwei|three|"
+    r"drei|vier|four)\s?x?\s?(?:\w+\s)?$"
+)
+_HOW_MANY = re.compile(
+    r"\b(?:how many|wie ?viele?|number of|anzahl(?: der)?|how much|which number of|" r"ab wie vielen)\s(?:\w+\s){0,2}$"
+)
+_ONE_OR_TWO = re.compile(
+    r"\s?(?:\(|,|:|-)?\s?(?:one or two|eine oder zwei|1 or 2|1 oder 2|how many|wie ?viele\b|"
+    r"number of|brauche ich mehrere)"
+)
+_NODES = re.compile(
+    r"\b(?P<n>\d{1,3}|"
+    + _COUNT_WORDS
+    + r")\s?(?:x\s)?(?:nodes?|knoten|servern?|machines?|maschinen|rechnern?|boxes|hosts?|"
+    r"systeme?)\b"
+)
+_EACH = re.compile(
+    r"\b(?:each|je|jeweils|per node|pro knoten|per server|pro server|with|mit|a|of|x|per box|" r"pro maschine)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceMention:
+    """A device where the message names it. `count` None = not said; `asked` = how many is the question."""
+
+    name: str
+    id: str | None
+    kind: DeviceKind
+    start: int
+    end: int
+    count: int | None = None
+    memory_gb: float | None = None
+    asked: bool = False
+    core_start: int = 0
+    core_end: int = 0
+    span_end: int = 0
+    why_not: str = ""
+    per_node: bool = False
+
+
+def completed(text: Text, mention: DeviceMention, taken: list[tuple[int, int]], slash: bool) -> DeviceMention:
+    """Adds form, memory and count from the words around a device's name."""
+    mention = _with_form(text, _with_memory(text, mention))
+    return _with_count(text, mention, taken, slash)
+
+
+def _with_form(text: Text, mention: DeviceMention) -> DeviceMention:
+    found = _FORM.match(text.folded, max(mention.end, mention.span_end)) or _SPACED_FORM.match(
+        text.folded[mention.end : mention.end + 60]
+    )
+    if not found or mention.kind != "gpu":
+        return mention
+    form = {"sx": "SXM", "pc": "PCIe", "nv": "NVL", "oa": "OAM"}[found.group(1)[:2]]
+    name = f"{mention.name} {form}"
+    if not find(name, "accelerator", False).id or form in mention.name:
+        return mention
+    tight = found.re is _FORM
+    return replace(mention, name=name, span_end=found.end() if tight else mention.span_end)
+
+
+def _with_memory(text: Text, mention: DeviceMention) -> DeviceMention:
+    if mention.kind == "cpu":
+        return mention
+    before = MEMORY_BEFORE.search(text.folded, max(0, mention.start - 36), mention.start)
+    after = MEMORY_AFTER.match(text.folded, mention.end)
+    if (
+        after
+        and mention.kind == "gpu"
+        and _is_host_memory(after.group("tail"), text.folded[after.end() : after.end() + 12])
+    ):
+        after = None
+    if after and after.group("tail") != "/s" and _memory_fits(mention, float(after.group("gb").replace(",", "."))):
+        return replace(mention, memory_gb=float(after.group("gb").replace(",", ".")), span_end=after.end())
+    if before and _memory_fits(mention, float(before.group("gb"))):
+        return replace(mention, memory_gb=float(before.group("gb")), start=before.start(), span_end=mention.end)
+    bare = _BARE_MEMORY_AFTER.match(text.folded, mention.end)
+    if bare and _is_an_option(mention, float(bare.group("gb"))):
+        return replace(mention, memory_gb=float(bare.group("gb")), span_end=bare.end())
+    return mention
+
+
+def _is_host_memory(tail: str, further: str) -> bool:
+    return any(
+        word in tail for word in ("ddr", " ram", "dram", "arbeitsspeicher", "system")
+    ) or further.lstrip().startswith(("ddr", "ram", "arbeitsspeicher"))
+
+
+def _memory_fits(mention: DeviceMention, gb: float) -> bool:
+    """A figure beside a card is the card's when a card of that kind could have it; unknown cards may have anything."""
+    if mention.id is None or mention.kind == "unified":
+        return 1 <= gb <= 2048
+    known = _options(mention)
+    return (
+        not known
+        or any(abs(gb - option) <= 0.1 * option for option in known)
+        or (gb in (22, 48, 12, 16, 20, 24, 32, 40, 64, 80, 94, 96, 141) and gb <= 4 * max(known))
+    )
+
+
+def _is_an_option(mention: DeviceMention, gb: float) -> bool:
+    return any(abs(gb - option) <= 0.05 * option for option in _options(mention))
+
+
+def _options(mention: DeviceMention) -> tuple[float, ...]:
+    if mention.id is None:
+        return ()
+    match = find(mention.name, "accelerator", False)
+    found: list[float] = []
+    for ident in match.candidates or (mention.id,):
+        entry = catalogue().accelerators[ident]
+        found += [float(gb) for gb in (entry.memory_gb, *(entry.memory_options_gb or ())) if gb]
+    return tuple(found)
+
+
+def _with_count(text: Text, mention: DeviceMention, taken: list[tuple[int, int]], slash: bool) -> DeviceMention:
+    left = text.folded[max(0, mention.start - 48) : mention.start]
+    if _HOW_MANY.search(left) or _ONE_OR_TWO.match(text.folded, max(mention.end, mention.span_end)):
+        return replace(mention, count=None, asked=True)
+    if _RANGE_COUNT.search(left):
+        return replace(mention, count=None)
+    count, start = _count_before(text, mention, left, taken)
+    if count is None:
+        count, end = _count_after(text, mention, slash)
+        mention = replace(mention, span_end=max(end, mention.span_end, mention.end))
+    else:
+        mention = replace(mention, start=start, span_end=max(mention.span_end, mention.end))
+    nodes = _nodes(text, mention) if count and not slash else 1
+    return replace(mention, count=count * nodes if count else None)
+
+
+def _count_before(
+    text: Text, mention: DeviceMention, left: str, taken: list[tuple[int, int]]
+) -> tuple[int | None, int]:
+    found = _COUNT_BEFORE.search(left)
+    if not found:
+        return None, mention.start
+    if found.group().endswith("(") and re.match(
+        r"[^()]{0,30}(?:\+|,|\bund\b|\band\b)", text.folded[mention.end : mention.end + 40]
+    ):
+        return None, mention.start
+    start = mention.start - len(left) + found.start()
+    digits = found.group("n") or found.group("bare")
+    if any(a <= start < b for a, b in taken):
+        return None, mention.start
+    if digits is None:
+        return int(NUMBER_WORDS[found.group("word")]), start
+    limit = 100_000 if found.group("n") else 4096
+    return (int(digits), start) if int(digits) <= limit else (None, mention.start)
+
+
+def _count_after(text: Text, mention: DeviceMention, slash: bool) -> tuple[int | None, int]:
+    place = max(mention.end, mention.span_end)
+    found = _COUNT_AFTER.match(text.folded, place)
+    if not found or (slash and found.group("loose")):
+        return None, mention.end
+    digits = next(
+        g for g in (found.group("star"), found.group("tight"), found.group("loose"), found.group("pieces")) if g
+    )
+    return int(digits), found.end()
+
+
+def _nodes(text: Text, mention: DeviceMention) -> int:
+    left, right = clause(text.folded, mention.start, max(mention.end, mention.span_end), 40)
+    found = next(reversed(list(_NODES.finditer(left))), None)
+    if found and _EACH.search(left[found.end() :] + " " + right[:24]) and len(left) - found.end() < 24:
+        digits = found.group("n")
+        return int(digits) if digits.isdigit() else NUMBER_WORDS[digits]
+    return 1
