@@ -1,18 +1,19 @@
 """Constants of the serving engines that no architecture gives. Each says which measurements support it and how far they lie off.
 
-"Cases" are rows of `sizing/data/measured_memory.json`; "residual" is the median of max(p/t, t/p) - 1 over them.
+"Cases" are rows of `sizing/data/measured_memory.json`; "residual" is the median of max(p/t, t/p) - 1 over them. "+n" counts
+logs that were read but have no public address and are therefore not carried.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-# --- vLLM: budget ---------------------------------------------------------------------------------------------------------
+# vLLM: budget.
 # Share of the driver-visible memory by version. 0.92 from 0.20 on: logs that do not list the option show pools that match 0.92.
 UTILIZATION: Final = 0.90
 UTILIZATION_FROM_020: Final = 0.92
 
-# --- vLLM: what a start-up profiles -----------------------------------------------------------------------------------------
+# vLLM: what a start-up profiles.
 # Tokens of one step and sequences in flight where nothing is said, by device class (vLLM's own defaults for its server).
 LARGE_DEVICE_GIB: Final = 70.0
 BATCHED_TOKENS_LARGE: Final = 8192
@@ -24,8 +25,9 @@ CHUNKED_FROM_TOKENS_V0: Final = 32768
 CHUNKED_FROM_RELEASE: Final = (0, 5, 4)  # before, a step had to hold the longest prompt whole
 
 # Bytes per (sequence x vocabulary entry) of the profiled sampler: logits in fp32 and 16 bit, probabilities, sorted copies.
-# 14 with the sampler of 0.15 and later (37 cases of 0.19 on H100: 1.89 GiB for 1024 x 128,256; residual 2 %),
-# 39 with the sorting sampler of V0 and of V1 before (11 cases: 1.26 GiB for 256 x 128,256; residual 4 %).
+# 14 with the sampler of 0.15 and later (33 cases of 2 sources, nearly all 0.19 on H100: 1.89 GiB for 1024 x 128,256;
+# residual 2 %), 39 with the sorting sampler of V0 and of V1 before (5 cases of 4 sources, +6: 1.26 GiB for 256 x 128,256;
+# residual 18 %). Images that ship FlashInfer sample with 14 before 0.15 as well.
 SAMPLER_BYTES: Final = 14.0
 SAMPLER_BYTES_SORTING: Final = 38.8
 SORTING_UNTIL: Final = (0, 15, 0)
@@ -50,53 +52,58 @@ VISION_PROFILE_BY_FAMILY_GIB: Final = (
     ("lingshu", 0.0, 1.37), ("ui-tars", 0.0, 1.37), ("olmocr", 0.0, 1.37), ("qwen3-vl", 1.1, 0.0), ("qwen3.5", 1.1, 0.0),
     ("qwen3.6", 1.1, 0.0), ("qwen3.8", 1.1, 0.0),
 )  # fmt: skip
-# V0 fills its longest prompt with video: 60 kB a token for the Qwen2-VL line (3 cases, residual 12 %).
+# V0 fills its longest prompt with video: 60 kB a token for the Qwen2-VL line (2 cases, +1).
 VISION_BYTES_PER_TOKEN_V0: Final = 60_000
 VISION_PROFILE_V0_GIB: Final = 0.3
-# Gemma 4 profiles as many encoder tokens as a step has: 2.4 GiB at 16,384 (1 case).
+# Gemma 4 profiles as many encoder tokens as a step has: 2.4 GiB at 16,384 (+1).
 VISION_GIB_PER_STEP_TOKEN_GEMMA4: Final = 2.4 / 16384
 # Encoder-decoder models profile every sequence with a full encoder input, 2.8 copies of its hidden states (2 cases).
 ENCODER_COPIES: Final = 2.8
 ENCODER_POSITIONS_IMAGE: Final = 6404  # four tiles of 1,601 patches (Llama 3.2 Vision)
 
-# --- vLLM: outside torch ------------------------------------------------------------------------------------------------------
-# Context and libraries on one card, and what communication adds: NCCL and custom all-reduce, symmetric memory over NVLink from 0.14.
+# vLLM: outside torch.
+# Context and libraries on one card, and what communication adds: NCCL and custom all-reduce, symmetric memory over NVLink from
+# 0.14. One card: 24 cases of 2 sources from 0.14 on, residual 4 %; 4 of 4 before, 43 %. Several: 12 of 2, 1 %; 4 of 3, 100 %.
 NON_TORCH_GIB: Final = 0.13
 NON_TORCH_FROM_014_GIB: Final = 0.25
 NON_TORCH_PARALLEL_GIB: Final = 0.55
 NON_TORCH_NVLINK_FROM_014_GIB: Final = 2.1
 NON_TORCH_PCIE_FROM_014_GIB: Final = 0.8
 NON_TORCH_UNIFIED_GIB: Final = 1.0
-NON_TORCH_UNIFIED_PARALLEL_GIB: Final = 5.7  # 3 cases of two GB10 machines over their network cards
-NON_TORCH_INTEL_GIB: Final = 3.3  # 3 cases of one source
-# Radeon cards lost this much to the Triton attention of ROCm builds before 0.12 (6 cases of 2 sources).
+NON_TORCH_UNIFIED_PARALLEL_GIB: Final = 5.7  # two GB10 machines over their network cards: 2 cases of 1 source, +1
+NON_TORCH_INTEL_GIB: Final = 3.3  # +3 of one source
+# Radeon cards lost this much to the Triton attention of ROCm builds before 0.12 (6 cases of one collection, +1).
 RADEON_EARLY_GIB: Final = 2.3
 RADEON_EARLY_UNTIL: Final = (0, 12, 0)
 # Context and communication buffers that lie outside the budget whatever it is.
 OUTSIDE_CONTEXT_GIB: Final = 0.5
 OUTSIDE_CONTEXT_PARALLEL_GIB: Final = 1.0
 
-# --- vLLM: CUDA graphs ----------------------------------------------------------------------------------------------------------
+# vLLM: CUDA graphs.
 GRAPHS_INSIDE_FROM: Final = (0, 21, 0)
 # 0.87 GiB for 28 layers and 51 sizes at TP 1, 0.71 at TP 2, 0.64 at TP 4 (Qwen2.5-7B): the fourth root of the degree.
-# 38 cases; residual 20 %.
+# Dense 28 cases of 6 sources, residual 25 %; experts 6 of 4, 39 %; gpt-oss 8 of 5, 93 %; ROCm 14 of 14, 24 %.
 GRAPH_GIB_PER_LAYER_AND_SIZE: Final = 0.00045
 GRAPH_GIB_PER_LAYER_AND_SIZE_EXPERTS: Final = 0.0006
 GRAPH_GIB_PER_LAYER_AND_SIZE_GPT_OSS: Final = 0.00095  # 1.84 GiB at TP 1, 1.55 at TP 2
 GRAPH_GIB_PER_LAYER_AND_SIZE_ROCM: Final = 0.0018
+# What vLLM subtracts beforehand from 0.21 on: 1 to 3 times what graphs then take (4 cases, +6).
 GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE: Final = 0.00036
 GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE_EXPERTS: Final = 0.0010
 GRAPH_ESTIMATE_GIB_PER_LAYER_AND_SIZE_ROCM: Final = 0.0024
 GRAPH_FLOOR_GIB: Final = 0.03
 
-# --- other engines -----------------------------------------------------------------------------------------------------------------
-ROCM_WORKSPACE_GIB: Final = 0.07  # ROCm counts its BLAS workspace among the weights: 8B 15.06 against 14.99 (5 cases)
-SGLANG_WEIGHTS_EXTRA_GIB: Final = 0.14  # SGLang reports free memory before and after loading (2 cases)
+# Other engines.
+ROCM_WORKSPACE_GIB: Final = (
+    0.07  # ROCm counts its BLAS workspace among the weights: 8B 15.06 against 14.99 (4 cases, +1)
+)
+SGLANG_WEIGHTS_EXTRA_GIB: Final = 0.14  # SGLang reports free memory before and after loading (+2)
 TENSORRT_FREE_SHARE: Final = 0.9
 LMDEPLOY_FREE_SHARE: Final = 0.8
 
-# --- how far off --------------------------------------------------------------------------------------------------------------------
-# Half width of the 80 % range of what remains for the cache: shares of weights and of the rest, and a floor.
+# How far off.
+# Half width of the 80 % range of what remains for the cache: shares of weights and of the rest, and a floor. 85 % of the 61
+# pools whose logs state every driver lie inside.
 SPREAD_OF_WEIGHTS: Final = 0.008
 SPREAD_OF_REST: Final = 0.25
 SPREAD_FLOOR_GIB: Final = 0.15

@@ -249,7 +249,6 @@ def _group_size(counts: list[int]) -> int:
     return most if most < 1.5 * least else least
 
 
-# --- DeepSeek V4 ------------------------------------------------------------------------------------------------------------
 # A compressed entry takes 584 B in FP8 (448 + 64 rotary elements in bf16 + 8 scales), 1,024 B in bf16. While compressing, engines
 # keep fp32 values and scores of window + step tokens: 2 x 2 x 512 x 4 B a token at ratio 4 (overlapping), half of it at ratio 128.
 _V4_ENTRY_FP8_BYTES = 584
