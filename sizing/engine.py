@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from sizing.defaults import ENGINE_DEFAULTS, Defaults
+from sizing.devices import expand
 from sizing.errors import UserError
 from sizing.estimate import DeviceMemory, Estimate, Failure, HostMemory, Memory
 from sizing.memory.inference import plan_inference
@@ -11,20 +14,23 @@ from sizing.memory.training.plan import plan_training
 from sizing.memory.training.run import resolve_run
 from sizing.memory.training.why import training_reasons
 from sizing.resolve import resolve
-from sizing.spec import WorkloadSpec, parse_spec
+from sizing.spec import Task, WorkloadSpec, parse_spec
 from sizing.speed.model import predict
 from sizing.speed.training import training_summary
+from sizing.system.machine import system_of
 from sizing.units import gib
 from sizing.verdict import margin, verdict
 from sizing.why import reasons
+from sizing.work.encoding import estimate_encoding
+from sizing.work.pictures import estimate_pictures
+from sizing.work.rag import generation_spec, stages
+from sizing.work.transcription import estimate_transcription
 
 
 def estimate(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS, *, derivation: bool = True) -> Estimate:
     """What the engine says of a spec on the hardware it names; faults come back as `ok` false with `error`."""
     try:
-        return (
-            _training(spec, defaults, derivation) if spec.task == "training" else _inference(spec, defaults, derivation)
-        )
+        return _BY_TASK.get(spec.task, _inference)(spec, defaults, derivation)
     except UserError as fault:
         return failed(spec.id, fault)
 
@@ -33,9 +39,15 @@ def estimate_data(data: object, defaults: Defaults = ENGINE_DEFAULTS) -> Estimat
     """`estimate` for plain data as it comes from JSON."""
     ident = data.get("id") if isinstance(data, dict) and isinstance(data.get("id"), str | int) else None
     try:
-        return estimate(parse_spec(data), defaults)
+        return _with_system(parse_spec(data), defaults)
     except UserError as fault:
         return failed(ident, fault)
+
+
+def _with_system(spec: WorkloadSpec, defaults: Defaults) -> Estimate:
+    """The Estimate with the machine around its devices; a search over candidates does without (see `sizing.system.machine`)."""
+    found = estimate(spec, defaults)
+    return found.model_copy(update={"system": system_of(spec, found).data()}) if found.ok else found
 
 
 def failed(ident: str | int | None, fault: UserError) -> Estimate:
@@ -89,6 +101,24 @@ def _training(spec: WorkloadSpec, defaults: Defaults, derivation: bool) -> Estim
         training=training_summary(run),
         derivation=plan.derivation() if derivation else (),
     )
+
+
+def _rag(spec: WorkloadSpec, defaults: Defaults, derivation: bool) -> Estimate:
+    """The language model with embedder and reranker on the same devices, and the stages of the service around it."""
+    found = _inference(generation_spec(spec), defaults, derivation)
+    devices = expand(spec.hardware)
+    return found.model_copy(update={"work": stages(spec, devices[0] if devices else None)})
+
+
+_BY_TASK: Mapping[Task, Callable[[WorkloadSpec, Defaults, bool], Estimate]] = {
+    "training": _training,
+    "embedding": estimate_encoding,
+    "reranking": estimate_encoding,
+    "transcription": estimate_transcription,
+    "image": estimate_pictures,
+    "video": estimate_pictures,
+    "rag": _rag,
+}
 
 
 def _memory(plan: MemoryPlan) -> Memory:

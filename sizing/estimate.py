@@ -130,6 +130,7 @@ class Estimate(_Part):
     speed: Speed | None = None
     training: dict[str, Any] | None = None
     system: dict[str, Any] | None = None
+    work: dict[str, Any] | None = None
     cost: dict[str, Any] | None = None
     assumptions: tuple[Assumption, ...] = ()
     warnings: tuple[Warning_, ...] = ()

@@ -73,6 +73,9 @@ class ReasonCode(StrEnum):
     ADAPTER_ONLY_TRAINED = "adapter_only_trained"
     CANNOT_RUN = "cannot_run"
     OFFLOADED_TO_HOST = "offloaded_to_host"
+    READS_ONLY = "reads_only"
+    LIVE_IS_NOT_BATCH = "live_is_not_batch"
+    PARTS_TAKE_TURNS = "parts_take_turns"
 
 
 def reason(topic: Topic, code: ReasonCode, **params: object) -> Reason:

@@ -21,7 +21,7 @@ Matters = Literal["hardly", "loading", "prefill", "much"]
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """`slots` are expansion slots covered by the coolers; `platform` the smallest usual one with the lanes for all, None: two sockets or a switch."""
+    """`slots` are expansion slots that the coolers cover; `platform` the smallest usual one with lanes for all (None: two sockets)."""
 
     cards: int
     lanes_full: int
@@ -39,7 +39,7 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Mbit/s of streamed text against the line; `gbit` proposed for users, `between_gbit` between servers of one model (None: one server)."""
+    """Mbit/s of streamed text against the line; `gbit` proposed towards users, `between_gbit` between servers (None: one server)."""
 
     text_mbit_s: float
     line_gbit: float
@@ -65,7 +65,8 @@ def lanes_of(needs: Needs) -> Lanes | None:
     joined = first.interconnect["type"] if first else "none"
     return Lanes(
         boards, full, least, boards * ((first.slots if first else None) or _SLOT_WIDTH), platform, has, _matters(needs), wired, lanes,
-        float(fact(f"pcie-gen{min(wired, 6)}", "x1")) * lanes, joined.startswith("nvlink"), int((first.interconnect.get("max_domain") if first else None) or 1),
+        float(fact(f"pcie-gen{min(wired, 6)}", "x1")) * lanes, joined.startswith("nvlink"),
+        int((first.interconnect.get("max_domain") if first else None) or 1),
     )  # fmt: skip
 
 

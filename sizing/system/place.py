@@ -43,7 +43,8 @@ class Profile:
 def platform_of(needs: Needs) -> Platform:
     """Desktop for one or two ordinary cards, workstation up to four, server beyond and for server cards."""
     cards = needs.gpus
-    if any(d.accelerator is not None and (d.accelerator.form_factor not in ("pcie-card", "host") or d.accelerator.cooling == "passive") for d in cards):
+    known = [device.accelerator for device in cards if device.accelerator is not None]
+    if any(card.form_factor not in ("pcie-card", "host") or card.cooling == "passive" for card in known):
         return "server"
     named = (needs.host.cpu or "").lower()
     if len(cards) > 4 or "epyc" in named or "xeon" in named:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -123,8 +124,7 @@ def power_of(needs: Needs, platform: Platform) -> Power | None:
 def _tdp_w(accelerator: Accelerator | None) -> float:
     if accelerator is None:
         return _UNKNOWN_CARD_W
-    per_device = (accelerator.tdp_w or _class_w(accelerator)) / accelerator.gpus_per_card
-    return per_device
+    return (accelerator.tdp_w or _class_w(accelerator)) / accelerator.gpus_per_card
 
 
 def _class_w(accelerator: Accelerator) -> float:
@@ -150,7 +150,7 @@ def _idle_w(needs: Needs, platform: Platform) -> float:
         return 10.0 * len(needs.devices)
     low, high = fact("base-watts", {"desktop": "desktop_idle", "workstation": "workstation_idle", "server": "server_1s_idle"}[platform])
     each = fact("gpu-idle-watts", "datacenter_sxm" if _is_module(needs.gpus[0].accelerator) else "consumer")
-    return (low + high) / 2 + len(needs.gpus) * sum(each) / 2
+    return float((low + high) / 2 + len(needs.gpus) * sum(each) / 2)
 
 
 def _is_module(accelerator: Accelerator | None) -> bool:
@@ -213,7 +213,7 @@ def limit_at(share: float) -> tuple[float, float]:
     """(writing, reading) speed that remains at that share of the card's TDP, between the measured points."""
     if share >= 1:
         return 1.0, 1.0
-    for (high, *fast), (low, *slow) in zip(_LIMITED, _LIMITED[1:], strict=False):
+    for (high, *fast), (low, *slow) in itertools.pairwise(_LIMITED):
         if share >= low:
             part = (share - low) / (high - low)
             return slow[0] + part * (fast[0] - slow[0]), slow[1] + part * (fast[1] - slow[1])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sizing.system.facts import fact, number
 from sizing.system.needs import Needs
-from sizing.units import GIB, GB
+from sizing.units import GB, GIB
 
 # Planning figures in GB: system with drivers and containers, logs of a year, database of a chat or RAG service, and how many versions of
 # the model one keeps (two formats and the one before).
