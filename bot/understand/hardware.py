@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bot.understand.devices import DeviceMention
+from bot.understand.device_details import DeviceMention
 from bot.understand.numbers import Quantity
 from bot.understand.readings import Reading
 from bot.understand.request import Device, Layout

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from bot.understand.devices import DeviceMention, read_devices
+from bot.understand.device_details import DeviceMention
+from bot.understand.devices import read_devices
 from bot.understand.engines import (
     EngineMention,
     MethodReading,

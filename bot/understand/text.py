@@ -28,6 +28,7 @@ _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": " ", "&quot;": '"
 _MARKUP = re.compile(r"<[^<>\s][^<>\n]{0,600}>|&[a-z#0-9]{2,5};|https?://[^\s<>|)\]]{1,600}", re.IGNORECASE)
 _REPOSITORY = re.compile(r"https?://(?:www\.)?(?:huggingface\.co|hf\.co)/(?:models/)?", re.IGNORECASE)
 _EMPHASIS = frozenset("*_~`")
+_SPECIAL = re.compile(r"[^\x00-\x7f]|[*_~`]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,16 @@ class _Folder:
             self.ends.append(end)
 
     def plain(self, start: int, end: int) -> None:
-        for place in range(start, end):
-            self.put(self._fold(place), place, place + 1)
+        for special in _SPECIAL.finditer(self.raw, start, end):
+            self._copy(start, special.start())
+            self.put(self._fold(special.start()), special.start(), special.end())
+            start = special.end()
+        self._copy(start, end)
+
+    def _copy(self, start: int, end: int) -> None:
+        self.out.append(self.raw[start:end].lower())
+        self.starts.extend(range(start, end))
+        self.ends.extend(range(start + 1, end + 1))
 
     def _fold(self, place: int) -> str:
         char = self.raw[place]
@@ -74,8 +83,6 @@ class _Folder:
         lower = char.lower()
         if lower in _PLAIN:
             return _PLAIN[lower]
-        if char.isascii():
-            return lower
         if char.isspace():
             return " "
         stripped = unicodedata.normalize("NFKD", lower).encode("ascii", "ignore").decode()
