@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from sizing.catalogue.entries import Accelerator
 from sizing.catalogue.load import catalogue
@@ -18,6 +19,11 @@ _VISIBLE_GDDR = 0.981
 _VISIBLE_GDDR6_ECC = 0.92
 _VISIBLE_HBM = 0.99
 _VISIBLE_UNIFIED = 0.95
+# Between nvidia-smi's total and what CUDA hands to an engine: 0.47 GiB of 24 (4090), 0.46 of 80 (H100), 0.6 of 140 (H200).
+_CONTEXT_GIB = 0.44
+_CONTEXT_SHARE = 0.0011
+_VISIBLE_SLICE = 0.98
+_MIG = re.compile(r"(?:\bmig[\s-]*)?\b\d+g\.(?P<memory>\d+)gb(?:\+me)?\b(?:[\s-]*mig\b)?", re.IGNORECASE)
 _MAX_DEVICES = 4096
 
 
@@ -61,7 +67,7 @@ def visible_gib(accelerator: Accelerator, memory_gb: float | None) -> tuple[floa
     if accelerator.engine_visible_gib and same:
         return accelerator.engine_visible_gib, True
     if accelerator.smi_total_gib and same:
-        return accelerator.smi_total_gib - 0.5, False
+        return accelerator.smi_total_gib * (1 - _CONTEXT_SHARE) - _CONTEXT_GIB, False
     return nominal * _visible_share(accelerator), False
 
 
@@ -101,6 +107,9 @@ def _at(device: Device, index: int) -> Device:
 def _group(entry: HardwareRef, group: int) -> list[Device]:
     if entry.accelerator is None:
         return [_unnamed(entry, group)] * (entry.count or 1)
+    slice_gb = _MIG.search(entry.accelerator)
+    if slice_gb:
+        return [_slice(entry, slice_gb, group)] * (entry.count or 1)
     match = find(entry.accelerator, "accelerator")
     if match.parts:
         return [
@@ -124,6 +133,17 @@ def _group(entry: HardwareRef, group: int) -> list[Device]:
     return [_known(match.id, match.memory_gb, entry.accelerator, entry, group)] * count
 
 
+def _slice(entry: HardwareRef, found: re.Match[str], group: int) -> Device:
+    """A MIG slice of a card: "H100 3g.40gb" has 40 GB of its own, of which an engine sees 39.2 GiB."""
+    name = (entry.accelerator or "").replace(found.group(), "").strip(" -()")
+    whole = _known(find(name, "accelerator").id, None, name, entry.model_copy(update={"memory_gb": None}), group)
+    memory_gb = float(found.group("memory"))
+    seen = entry.engine_visible_gib or memory_gb * _VISIBLE_SLICE
+    return replace(
+        whole, memory_gib=memory_gb, visible_gib=seen, visible_is_measured=entry.engine_visible_gib is not None
+    )
+
+
 def _known(ident: str | None, stated_gb: float | None, name: str, entry: HardwareRef, group: int) -> Device:
     if ident is None:
         raise UserError("hardware.accelerator", name, f"unknown accelerator {name!r}")
@@ -133,7 +153,7 @@ def _known(ident: str | None, stated_gb: float | None, name: str, entry: Hardwar
     if entry.engine_visible_gib:
         seen, measured = entry.engine_visible_gib, True
     nominal = memory_gb or accelerator.memory_gb
-    memory_gib = None if nominal is None else nominal * (GB / GIB if accelerator.memory_type.startswith("HBM") else 1.0)
+    memory_gib = None if nominal is None else max(nominal * GB / GIB, seen or 0.0)
     return Device(0, group, accelerator.name, accelerator, memory_gib, seen, measured, entry.in_use_gib or 0.0)
 
 

@@ -70,6 +70,15 @@ def _warnings(serving: Serving, rank: Rank) -> Iterator[Warning_]:
             f"{rank.device.in_use_gib:g} GiB of the card are in use by others",
             in_use_gib=rank.device.in_use_gib,
         )
+    shared = resolved.spec.load.shared_prefix_tokens or 0
+    if shared and serving.sequences_per_replica > 1 and rank.cache.token_bytes:
+        saved = gib(min(shared, resolved.context_tokens) * rank.cache.token_bytes * (serving.sequences_per_replica - 1))
+        yield _warning(
+            "prefix_shared",
+            f"prefix caching can store the shared prefix once and save up to {saved:.1f} GiB a card; the need is stated without it",
+            saved_gib=round(saved, 2),
+            shared_prefix_tokens=shared,
+        )
     if not resolved.architecture.has_kv_figures:
         yield _warning(
             "kv_figures_assumed", "no cache figures are known for this model: keys and values of every head are assumed"

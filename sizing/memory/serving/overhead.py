@@ -29,7 +29,7 @@ class Graphs:
 
 def non_torch_bytes(resolved: Resolved, device: Device, layout: Layout, settings: Settings) -> float:
     """Driver context, libraries and communication buffers that count against the budget."""
-    alone = layout.tensor * layout.pipeline == 1
+    alone = layout.ranks_per_replica == 1 and layout.expert_degree == 1
     if is_unified(device.accelerator):
         return (c.NON_TORCH_UNIFIED_GIB if alone else c.NON_TORCH_UNIFIED_PARALLEL_GIB) * GIB
     if (
