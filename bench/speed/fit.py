@@ -23,12 +23,28 @@ from bench.speed.rows import Item, Row, items, predicted, rows
 from sizing.speed.factors import FACTORS, Coefficients, Table, coefficients
 from sizing.speed.serving import Rates, rates
 
+Param = tuple[str, str]
 PRIOR = {
     "class": 0.35, "arch": 0.15, "device": 0.08, "engine": 0.3, "engine-class": 0.2, "engine-arch": 0.15, "format-class": 0.18,
-    "format-engine": 0.15, "era": 0.25, "era-class": 0.2, "link": 0.5, "link-class": 0.4, "pattern": 0.4, "pattern-engine": 0.3,
+    "format-engine": 0.15, "era": 0.25, "era-class": 0.2, "kv-engine": 0.6, "link": 0.5, "link-class": 0.4, "pattern": 0.4, "pattern-engine": 0.3,
     "routing": 0.2, "moe-class": 0.25, "moe-engine": 0.25, "moe-format": 0.2, "backend": 0.12,
 }  # fmt: skip
 BASE_PRIOR = 0.4
+# Where a factor is known beforehand, as a multiple of its base: per-layer prices of engines and classes read off published serving
+# tables at batch 1 to 16 (TensorRT-LLM 32-80 us a dense layer on H100, vLLM 46-85, SGLang about 76; experts 90-150; vLLM of 2024 on
+# MI300X 210-420, on MI250 and Max 1550 300-490), fixed prices per token of llama.cpp (2.2 ms on GeForce, 3.9 on HBM, 5.6 on Apple),
+# shares of the bandwidth it reaches (0.5 on HBM, 0.6 on CPUs).
+KNOWN: dict[Param, float] = {
+    ("block_us", "class:apple"): 2.5, ("block_us", "class:radeon"): 0.8, ("block_us", "class:nvidia-gddr"): 0.8,
+    ("block_us", "class:apu"): 1.2, ("block_us", "class:nvidia-soc"): 1.2, ("block_us", "class:cpu"): 1.7,
+    ("block_us", "engine:exllama"): 0.5, ("block_us", "engine:mlx"): 0.55, ("block_us", "engine:tensorrt-llm"): 0.75,
+    ("block_us", "engine:sglang"): 1.2, ("block_us", "engine-class:llama.cpp@nvidia-hbm"): 1.8,
+    ("block_us", "moe-engine:moe@vllm"): 1.6, ("block_us", "moe-engine:moe@sglang"): 1.6, ("block_us", "moe-engine:moe@tensorrt-llm"): 1.9,
+    ("block_us", "era-class:vllm@2024@instinct"): 4.0, ("block_us", "era-class:vllm@2025@instinct"): 1.4,
+    ("block_us", "era-class:vllm@2024@max"): 6.0, ("weight_rate", "class:geforce"): 1.8, ("weight_rate", "class:rtx"): 1.8,
+    ("weight_rate", "class:apple"): 1.7, ("weight_rate", "class:cpu"): 0.45, ("weight_rate", "engine-class:llama.cpp@nvidia-hbm"): 0.35,
+    ("weight_rate", "class:nvidia-soc"): 1.5, ("weight_rate", "class:apu"): 1.5,
+}  # fmt: skip
 NOISE = {
     ("single_stream", "decode_tok_s_per_user"): 0.10, ("single_stream", "tpot_ms"): 0.12, ("single_stream", "output_tok_s_total"): 0.12,
     ("prefill", "prefill_tok_s"): 0.2, ("offline_max", "output_tok_s_total"): 0.22, ("concurrent", "output_tok_s_total"): 0.22,
@@ -38,7 +54,6 @@ _OTHER_NOISE = 0.45
 _HUBER = 1.5
 _STEP = 0.02
 OUT = Path("sizing/speed/data/calibration.json")
-Param = tuple[str, str]
 
 
 class Problem:
@@ -52,6 +67,7 @@ class Problem:
         self.params: list[Param] = [(name, "") for name in FACTORS] + offsets
         self.index = {param: n for n, param in enumerate(self.params)}
         self.prior = np.array([_width(name, key) for name, key in self.params])
+        self.mean = np.array([math.log(KNOWN.get(param, 1.0)) for param in self.params])
         self.noise = np.array([NOISE.get((item.scenario, item.figure), _OTHER_NOISE) for item in self.items])
         self.truth = np.array([math.log(item.measured) for item in self.items])
         self.of_row: dict[int, list[int]] = defaultdict(list)
@@ -120,7 +136,7 @@ def _keys(row: Row) -> list[Param]:
 
 def fit(problem: Problem, turns: int = 14) -> np.ndarray:
     """Gauss-Newton over all items with a line search, the Jacobian anew every turn."""
-    values, everything = np.zeros(len(problem.params)), np.arange(len(problem.items))
+    values, everything = problem.mean.copy(), np.arange(len(problem.items))
     at = problem.predict(problem.table(values))
     loss = _loss(problem, values, at)
     for _ in range(turns):
@@ -139,7 +155,7 @@ def fit(problem: Problem, turns: int = 14) -> np.ndarray:
 def _loss(problem: Problem, values: np.ndarray, at: np.ndarray) -> float:
     residual = np.abs(problem.truth - at) / problem.noise
     huber = np.where(residual < _HUBER, residual**2 / 2, _HUBER * (residual - _HUBER / 2))
-    return float(np.sum(huber) + np.sum((values / problem.prior) ** 2) / 2)
+    return float(np.sum(huber) + np.sum(((values - problem.mean) / problem.prior) ** 2) / 2)
 
 
 def _step(
@@ -151,8 +167,8 @@ def _step(
     residual = (problem.truth - at)[held]
     weight = np.minimum(1.0, _HUBER / np.maximum(1e-9, np.abs(residual / problem.noise[held])))
     left = kernel[np.ix_(held, held)] + np.diag(problem.noise[held] ** 2 / weight)
-    solved = np.linalg.solve(left, residual + slope[held] @ values)
-    move = problem.prior**2 * (slope[held].T @ solved) - values
+    solved = np.linalg.solve(left, residual + slope[held] @ (values - problem.mean))
+    move = problem.mean + problem.prior**2 * (slope[held].T @ solved) - values
     return values + move * min(1.0, 0.7 / max(1e-9, float(np.abs(move).max())))
 
 

@@ -23,8 +23,9 @@ _FAMILIES = {
 }  # fmt: skip
 _WRITTEN = {"ipex-llm": "ipex-llm", "trt-edge-llm": "trt-edge"}
 _SERVERS = frozenset({"vllm", "sglang", "tensorrt-llm", "other-server"})
-# Sequences that run at once where nobody says: vLLM's default of its server, TensorRT-LLM's max_batch_size.
-_DEFAULT_SEQUENCES = {"vllm": 256, "sglang": 1024, "tensorrt-llm": 2048, "other-server": 256}
+# Sequences that run at once where nobody says: vLLM's default of its server, TensorRT-LLM's max_batch_size; SGLang goes by memory.
+_DEFAULT_SEQUENCES = {"vllm": 256, "sglang": 4096, "tensorrt-llm": 2048, "other-server": 1024}
+_VLLM_LARGE = 1024  # vLLM since 0.8 on devices of 70 GiB and more, except the A100
 _USABLE = 0.9
 
 
@@ -77,8 +78,10 @@ def drivers(resolved: Resolved, plan: MemoryPlan) -> Drivers:
     hardware = machine(resolved.devices, resolved.spec.host, tensor=tensor * resolved.data, layer_split=layer_split)
     if tensor > 1 or resolved.data == 1:
         hardware = machine(resolved.devices, resolved.spec.host, tensor=tensor, layer_split=layer_split)
-    weights, kv, load = weights_read(resolved), cache(resolved), work(resolved)
-    ranks = _attention_ranks(resolved, weights, hardware, fam)
+    weights, load = weights_read(resolved), work(resolved)
+    kv = cache(resolved, halved=_stores_kv_in_fp8(resolved, weights, fam))
+    ranks = _attention_ranks(resolved, weights, hardware, fam, load)
+    inside = ranks > 1 and resolved.data == 1  # attention ranks within the tensor-parallel group
     return Drivers(
         resolved=resolved,
         machine=hardware,
@@ -87,28 +90,38 @@ def drivers(resolved: Resolved, plan: MemoryPlan) -> Drivers:
         work=load,
         family=fam,
         server=server,
-        tensor=tensor,
+        tensor=1 if inside else tensor,
         pipeline=pipeline,
         layer_split=layer_split,
-        replicas=max(1, resolved.data // ranks),
+        replicas=resolved.data if inside else max(1, resolved.data // ranks),
         attention_ranks=ranks,
-        experts_over=tensor * ranks,
+        experts_over=tensor if inside else tensor * ranks,
         capacity=_capacity(resolved, plan, weights, kv, load, hardware, ranks),
-        sequences_cap=_sequences_cap(resolved, fam, load, ranks),
+        sequences_cap=_sequences_cap(resolved, hardware, fam, load, ranks),
         host_share=_host_share(plan, weights, hardware),
         axes=_axes(resolved, hardware, weights, fam, load),
     )
 
 
-def _attention_ranks(resolved: Resolved, weights: Weights, hardware: Machine, fam: str) -> int:
+def _stores_kv_in_fp8(resolved: Resolved, weights: Weights, fam: str) -> bool:
+    """TensorRT-LLM's FP8 and NVFP4 checkpoints and Habana's FP8 recipes bring an FP8 cache with them, unless another is stated."""
+    if resolved.spec.kv_cache is not None or resolved.kv_k.bits_per_element <= 8:
+        return False
+    return fam in ("tensorrt-llm", "habana") and weights.kind in ("fp8", "nvfp4")
+
+
+def _attention_ranks(resolved: Resolved, weights: Weights, hardware: Machine, fam: str, load: Work) -> int:
     """Ranks of attention data parallelism (experts shared by all of them), else 1.
 
     Stated, or TensorRT-LLM's and SGLang's meaning of data parallelism for experts, or a replica that no device group could hold.
+    TensorRT-LLM's recipes for the greatest throughput of experts turn it on within a tensor-parallel group.
     """
-    data = resolved.data
+    data, stated = resolved.data, resolved.spec.engine.data_parallel_attention
+    if weights.experts and data == 1 and resolved.tensor > 1:
+        recipe = fam == "tensorrt-llm" and load.pattern == "offline"
+        return resolved.tensor if (recipe if stated is None else stated) else 1
     if data <= 1 or not weights.experts:
         return 1
-    stated = resolved.spec.engine.data_parallel_attention
     if stated is not None:
         return data if stated else 1
     too_big = weights.total_bytes / resolved.ranks_per_replica > 0.95 * hardware.visible_gib * GIB
@@ -125,19 +138,26 @@ def _capacity(
     planned = plan.max_concurrency_at_context
     if planned and planned >= 1 and ranks == 1:
         return max(1.0, planned * max(1.0, full) / held)
-    devices = resolved.ranks_per_replica * ranks
+    devices = resolved.ranks_per_replica * (ranks if resolved.data > 1 else 1)
     stored = (weights.total_bytes - weights.expert_bytes) * ranks + weights.expert_bytes
     pool = devices * (_USABLE * hardware.visible_gib * GIB - 1.5 * GIB) - stored
     return max(1.0, pool / held)
 
 
-def _sequences_cap(resolved: Resolved, fam: str, load: Work, ranks: int) -> int:
+def _sequences_cap(resolved: Resolved, hardware: Machine, fam: str, load: Work, ranks: int) -> int:
     stated = resolved.spec.engine.max_num_seqs
     if stated:
         return stated * ranks
+    if fam == "vllm" and _large_for_vllm(resolved, hardware):
+        return _VLLM_LARGE * ranks
     if fam in _DEFAULT_SEQUENCES:
         return _DEFAULT_SEQUENCES[fam] * ranks
     return max(load.concurrency, 1 if load.concurrency_stated else 64)
+
+
+def _large_for_vllm(resolved: Resolved, hardware: Machine) -> bool:
+    era_ = resolved.engine.era
+    return hardware.visible_gib >= 70 and "a100" not in hardware.device_id and (era_ is None or era_ >= (0, 8))
 
 
 def _host_share(plan: MemoryPlan, weights: Weights, hardware: Machine) -> float:
@@ -164,6 +184,7 @@ def _axes(resolved: Resolved, hardware: Machine, weights: Weights, fam: str, loa
         "format-engine": f"{weights.kind}@{fam}",
         "era": f"{fam}@{when}",
         "era-class": f"{fam}@{when}@{kind}",
+        "kv-engine": f"{int(resolved.kv_k.bits_per_element)}@{fam}@{kind}",
         "link": hardware.link.kind,
         "link-class": f"{hardware.link.kind}@{kind}",
         "pattern": load.pattern,

@@ -46,7 +46,7 @@ FACTORS: dict[str, Factor] = {
     "weight_rate": Factor(0.78, 0.98, (
         "class", "arch", "device", "engine", "engine-class", "format-class", "format-engine", "moe-class", "moe-format", "backend",
         "era", "era-class")),
-    "kv_rate": Factor(0.6, 1.0, ("class", "engine", "era-class")),
+    "kv_rate": Factor(0.6, 1.0, ("class", "engine", "era-class", "kv-engine")),
     "block_us": Factor(60.0, None, (
         "class", "arch", "engine", "engine-class", "engine-arch", "moe-class", "moe-engine", "era", "era-class", "backend")),
     "step_us": Factor(300.0, None, ("class", "engine", "engine-class", "era-class")),
@@ -62,6 +62,7 @@ FACTORS: dict[str, Factor] = {
     "collective_us": Factor(18.0, None, ("link", "link-class", "engine", "era-class")),
     "link_rate": Factor(0.6, 0.95, ("link", "link-class")),
     "interference": Factor(1.0, None, ("pattern", "engine", "class", "pattern-engine", "routing")),
+    "seen": Factor(0.8, None, ("pattern", "engine", "pattern-engine")),
     "queue": Factor(0.3, None, ("pattern", "engine", "pattern-engine")),
     "tail": Factor(0.5, None, ("pattern", "engine", "pattern-engine")),
     "routing_spread": Factor(0.8, 1.0, ()),
@@ -85,6 +86,7 @@ class Coefficients:
     collective_us: float
     link_rate: float
     interference: float
+    seen: float
     queue: float
     tail: float
     routing_spread: float

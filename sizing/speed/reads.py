@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -161,9 +161,13 @@ _KINDS: tuple[tuple[tuple[str, ...], FormatKind], ...] = (
 )
 
 
-def cache(resolved: Resolved) -> Cache:
-    """KV cache of one sequence in the deployment's formats."""
-    return _cache(_Key(resolved.architecture, resolved.kv_k, resolved.kv_v))
+def cache(resolved: Resolved, *, halved: bool = False) -> Cache:
+    """KV cache of one sequence in the deployment's formats; `halved` where the engine stores 8 bits by itself."""
+    found = _cache(_Key(resolved.architecture, resolved.kv_k, resolved.kv_v))
+    if not halved:
+        return found
+    windows = tuple((width, size / 2) for width, size in found.windows)
+    return replace(found, full_bytes=found.full_bytes / 2, windows=windows)
 
 
 @lru_cache(maxsize=2048)

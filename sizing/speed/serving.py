@@ -87,9 +87,9 @@ def _limit(drivers: Drivers, wanted: float) -> float:
     return max(1.0, min(wanted, drivers.capacity, float(drivers.sequences_cap)))
 
 
-def _seen(pace_: Pace, output_tokens: int) -> float:
-    """Seconds per output token as a user sees it, prompts of others included."""
-    return pace_.token_s + (pace_.running - 1) * pace_.work_s / max(1, output_tokens)
+def _seen_s(here: Pace, seen: float, output_tokens: int) -> float:
+    """Seconds per output token as a user sees it, prompts of others included as far as they come between."""
+    return here.token_s + seen * (here.running - 1) * here.work_s / max(1, output_tokens)
 
 
 def _closed(drivers: Drivers, coefficient: Coefficients, prefill: float | None) -> Rates:
@@ -99,7 +99,7 @@ def _closed(drivers: Drivers, coefficient: Coefficients, prefill: float | None) 
     ahead = (here.running - 1) * here.work_s
     wait = max(0.0, wanted - here.running) / here.requests_s
     first = here.alone_s + (here.step.total if here.running > 1 else 0.0) + coefficient.queue * ahead + 0.8 * wait
-    return _result(drivers, here, prefill, first, here.requests_s, wait > 0)
+    return _result(drivers, coefficient, here, prefill, first, here.requests_s, wait > 0)
 
 
 def _offline(drivers: Drivers, coefficient: Coefficients, prefill: float | None) -> Rates:
@@ -108,7 +108,7 @@ def _offline(drivers: Drivers, coefficient: Coefficients, prefill: float | None)
     if work.requests and not work.concurrency_stated:
         wanted = work.requests / drivers.replicas
     here = pace(drivers, coefficient, _limit(drivers, wanted))
-    return _result(drivers, here, prefill, here.running * here.work_s * 0.5 + here.alone_s, here.requests_s, True)
+    return _result(drivers, coefficient, here, prefill, here.running * here.work_s * 0.5 + here.alone_s, here.requests_s, True)
 
 
 def _burst(drivers: Drivers, coefficient: Coefficients, prefill: float | None) -> Rates:
@@ -116,7 +116,7 @@ def _burst(drivers: Drivers, coefficient: Coefficients, prefill: float | None) -
     asked = (work.requests or work.concurrency) / drivers.replicas
     here = pace(drivers, coefficient, _limit(drivers, min(asked, work.concurrency / drivers.replicas if work.concurrency_stated else asked)))
     lasts, first = _drain(drivers, coefficient, here, asked)
-    return _result(drivers, here, prefill, first, asked / lasts, asked > here.running)
+    return _result(drivers, coefficient, here, prefill, first, asked / lasts, asked > here.running)
 
 
 def _drain(drivers: Drivers, coefficient: Coefficients, here: Pace, asked: float) -> tuple[float, float]:
@@ -145,7 +145,7 @@ def _poisson(drivers: Drivers, coefficient: Coefficients, prefill: float | None)
     busy = min(0.95, rate * here.work_s)
     first = here.alone_s + 0.5 * here.step.total + 0.5 * busy / (1 - busy) * here.work_s
     served = rate if not work.requests else _finite(rate, work.requests / drivers.replicas, here, work.output_tokens)
-    return _result(drivers, here, prefill, first, served, False)
+    return _result(drivers, coefficient, here, prefill, first, served, False)
 
 
 def _finite(rate: float, requests: float, here: Pace, output_tokens: int) -> float:
@@ -159,7 +159,7 @@ def _overrun(drivers: Drivers, coefficient: Coefficients, prefill: float | None,
     lasts, first = _drain(drivers, coefficient, full, asked)
     arrivals = asked / rate
     lasts = max(lasts, arrivals)
-    return _result(drivers, full, prefill, max(full.alone_s, first - 0.5 * arrivals * first / max(lasts, 1e-9)), asked / lasts, True)
+    return _result(drivers, coefficient, full, prefill, max(full.alone_s, first - 0.5 * arrivals * first / max(lasts, 1e-9)), asked / lasts, True)
 
 
 def steady_at(drivers: Drivers, coefficient: Coefficients, rate_rps: float) -> Pace:
@@ -175,7 +175,7 @@ def steady_at(drivers: Drivers, coefficient: Coefficients, rate_rps: float) -> P
 
 
 def _result(
-    drivers: Drivers, here: Pace, prefill: float | None, first_s: float, requests_s: float, saturated: bool
+    drivers: Drivers, coefficient: Coefficients, here: Pace, prefill: float | None, first_s: float, requests_s: float, saturated: bool
 ) -> Rates:
     work = drivers.work
     per_second = requests_s * drivers.replicas
@@ -184,7 +184,7 @@ def _result(
         output_tok_s_total=per_second * work.output_tokens,
         prefill_tok_s=prefill,
         ttft_ms=1000 * first_s if work.new_tokens else None,
-        tpot_ms=1000 * _seen(here, work.output_tokens),
+        tpot_ms=1000 * _seen_s(here, coefficient.seen, work.output_tokens),
         requests_s=per_second,
         in_flight=here.running * drivers.replicas,
         saturated=saturated,
