@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from sizing.defaults import ENGINE_DEFAULTS, Defaults
 from sizing.devices import expand
 from sizing.errors import UserError
 from sizing.estimate import DeviceMemory, Estimate, Failure, HostMemory, Memory
+from sizing.measured import nearest
 from sizing.memory.inference import plan_inference
 from sizing.memory.plan import DevicePlan, MemoryPlan
 from sizing.memory.training.plan import plan_training
 from sizing.memory.training.run import resolve_run
 from sizing.memory.training.why import training_reasons
-from sizing.resolve import resolve
+from sizing.resolve import Resolved, resolve
 from sizing.spec import Task, WorkloadSpec, parse_spec
+from sizing.speed.derivation import steps
+from sizing.speed.measured import nearest_speeds
 from sizing.speed.model import predict
 from sizing.speed.training import training_summary
 from sizing.system.machine import system_of
@@ -78,8 +82,16 @@ def _inference(spec: WorkloadSpec, defaults: Defaults, derivation: bool) -> Esti
         assumptions=resolved.assumptions,
         warnings=plan.warnings,
         reasons=reasons(resolved, plan, speed),
-        derivation=plan.derivation() if derivation else (),
+        derivation=(*plan.derivation(), *steps(resolved, plan)) if derivation else (),
+        measured=_measured(resolved) if derivation else (),
     )
+
+
+def _measured(resolved: Resolved) -> tuple[dict[str, Any], ...]:
+    """The nearest public measurements of memory and of speed, with what differs from the spec."""
+    memory = ({"kind": "memory", **near.to_dict()} for near in nearest(resolved))
+    speeds = ({"kind": "speed", **near.to_dict()} for near in nearest_speeds(resolved))
+    return (*memory, *speeds)
 
 
 def _training(spec: WorkloadSpec, defaults: Defaults, derivation: bool) -> Estimate:

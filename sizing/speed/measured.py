@@ -1,12 +1,69 @@
-"""Public measurements carried as data."""
+"""Public measurements carried as data, and the ones nearest to a deployment, with what differs."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from typing import Any
+
+from sizing.devices import is_cpu
+from sizing.resolve import Resolved
+from sizing.speed.drivers import family
+from sizing.speed.machine import device_class
+from sizing.speed.reads import format_kind
+
+_FIGURES = ("decode_tok_s_per_user", "output_tok_s_total", "prefill_tok_s", "ttft_ms", "tpot_ms")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing in which a measurement differs from what was asked."""
+
+    field: str
+    measured: str | float | None
+    asked: str | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredSpeed:
+    """A public measurement near a deployment. `distance` 0 is the same in everything that counts; `url` says who measured."""
+
+    id: str
+    url: str
+    as_of: str | None
+    model: str
+    weights: str | None
+    accelerator: str
+    count: int
+    engine: str | None
+    concurrency: int | None
+    input_tokens: int | None
+    output_tokens: int | None
+    figures: Mapping[str, float]
+    distance: float
+    differs: tuple[Difference, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in an Estimate."""
+        return {
+            "id": self.id,
+            "model": self.model,
+            "weights": self.weights,
+            "engine": self.engine,
+            "accelerator": self.accelerator,
+            "devices": self.count,
+            "concurrency": self.concurrency,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "measured": dict(self.figures),
+            "differs": [{"field": d.field, "asked": d.asked, "measured": d.measured} for d in self.differs],
+            "date": self.as_of,
+            "source": self.url,
+        }
 
 
 @lru_cache(maxsize=1)
@@ -20,7 +77,7 @@ def spec_of(row: Mapping[str, Any]) -> dict[str, Any]:
     """The workload of a measured row, as a WorkloadSpec in plain data."""
     given, produced, prior = row.get("input_tokens"), row.get("output_tokens"), row.get("prior_context_tokens")
     alone = 1 if row["scenario"] in ("single_stream", "prefill") else None
-    spec = {
+    return {
         "id": row["id"],
         "task": row.get("task", "inference"),
         "model": {"id": row["model"]},
@@ -40,4 +97,102 @@ def spec_of(row: Mapping[str, Any]) -> dict[str, Any]:
         "parallel": {"tensor": row.get("tp"), "pipeline": row.get("pp"), "data": row.get("dp")},
         "host": row.get("host") or {},
     }  # fmt: skip
-    return spec
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """What makes two speeds comparable."""
+
+    device: str | None
+    kind: str
+    count: int
+    family: str
+    format: str
+    model: str
+    total_b: float
+    active_b: float
+    concurrency: float
+    context_tokens: float
+
+
+def likeness(resolved: Resolved) -> Likeness:
+    """The likeness of a resolved deployment."""
+    first = resolved.devices[0].accelerator if resolved.devices else None
+    model = resolved.architecture
+    used = (resolved.input_tokens or 0) + (resolved.output_tokens or 0) + resolved.prior_tokens
+    return Likeness(
+        device=None if first is None or (is_cpu(first) and first.vendor == "generic") else first.id,
+        kind=device_class(first),
+        count=len(resolved.devices),
+        family=family(resolved.engine),
+        format=format_kind(resolved.weights),
+        model=model.id,
+        total_b=round(model.params_total / 1e9, 3),
+        active_b=round(model.params_active / 1e9, 3),
+        concurrency=float(resolved.concurrency),
+        context_tokens=float(used or min(resolved.context_tokens, 4096)),
+    )
+
+
+@lru_cache(maxsize=1)
+def _known() -> tuple[tuple[Likeness, Mapping[str, Any]], ...]:
+    return tuple((Likeness(**row["like"]), row) for row in load_rows() if "like" in row)
+
+
+def nearest_speeds(resolved: Resolved, n: int = 3) -> tuple[MeasuredSpeed, ...]:
+    """The n public measurements nearest to a deployment, nearest first, each with what differs."""
+    asked = likeness(resolved)
+    ranked = sorted(((distance(asked, like), row["id"], like, row) for like, row in _known()), key=lambda found: found[:2])
+    return tuple(_measured(gap, like, row, asked) for gap, _, like, row in ranked[:n])
+
+
+def distance(one: Likeness, other: Likeness) -> float:
+    """How far apart two deployments are: each factor of two in size, load or context, each other device or engine, adds up."""
+    device = 0.0 if one.device == other.device and one.device else 0.8 if one.kind == other.kind else 3.0
+    return (
+        device
+        + 2.0 * _octaves(one.active_b, other.active_b)
+        + 0.7 * _octaves(one.total_b, other.total_b)
+        + (0.0 if one.model == other.model else 0.3)
+        + (0.0 if one.family == other.family else 1.0)
+        + (0.0 if one.format == other.format else 0.7)
+        + 0.8 * _octaves(one.count, other.count)
+        + 0.5 * _octaves(one.concurrency, other.concurrency)
+        + 0.2 * _octaves(one.context_tokens, other.context_tokens)
+    )
+
+
+def _octaves(one: float, other: float) -> float:
+    return abs(math.log2(max(one, 1e-3) / max(other, 1e-3)))
+
+
+def _measured(gap: float, like: Likeness, row: Mapping[str, Any], asked: Likeness) -> MeasuredSpeed:
+    return MeasuredSpeed(
+        id=row["id"],
+        url=row["source"],
+        as_of=row.get("as_of"),
+        model=row["model"],
+        weights=row.get("weights"),
+        accelerator=row["accelerator"],
+        count=row.get("gpus", 1),
+        engine=row.get("engine"),
+        concurrency=row.get("concurrency"),
+        input_tokens=row.get("input_tokens"),
+        output_tokens=row.get("output_tokens"),
+        figures={name: row["measured"][name] for name in _FIGURES if name in row["measured"]},
+        distance=round(gap, 2),
+        differs=_differs(like, asked),
+    )
+
+
+def _differs(like: Likeness, asked: Likeness) -> tuple[Difference, ...]:
+    found = []
+    for field, name in (
+        ("model", "model"), ("weights", "format"), ("engine", "family"), ("accelerator", "device"), ("count", "count"),
+        ("concurrency", "concurrency"), ("context_tokens", "context_tokens"),
+    ):  # fmt: skip
+        theirs, ours = getattr(like, name), getattr(asked, name)
+        same = _octaves(theirs, ours) < 0.2 if isinstance(theirs, float) else theirs == ours
+        if not same:
+            found.append(Difference(field, theirs, ours))
+    return tuple(found)
