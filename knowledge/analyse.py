@@ -9,9 +9,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib.resources import files
 from typing import Literal
 
 import Stemmer
+import yaml
 
 Language = Literal["de", "en"]
 
@@ -24,29 +26,14 @@ _SHORTEST_PART = 4
 
 _STEMMERS = {"de": Stemmer.Stemmer("german"), "en": Stemmer.Stemmer("english")}
 
-_STOP_DE = frozenset(
-    """aber alle allem allen aller alles als also am an andere anderen ans auch auf aus außerdem bei beim bin bis bist bzw da
-    dabei dadurch dafür daher damit dann daran darauf das dass dein deine deinem deinen deiner dem den denn der deren des
-    deshalb dessen die dies diese diesem diesen dieser dieses doch dort du durch eben ebenfalls ein eine einem einen einer
-    eines er es etwas euch euer eure für gegen gibt gibts hab habe haben hat hatte hier hin ich ihm ihn ihnen ihr ihre ihrem
-    ihren ihrer im in ins ist ja jede jedem jeden jeder jedes kann kein keine keinem keinen keiner können könnte man mal mein
-    meine meinem meinen meiner mich mir mit muss müssen nach ne nem nen ner nicht nichts noch nun nur ob oder ohne sehr sein
-    seine seinem seinen seiner selbst sich sie sind so sobald solche soll sollen sollte sollten sondern sowie um und uns unser
-    unsere unserem unseren unserer unter vom von vor war waren was weder weil welche welchem welchen welcher welches wenn wer
-    werden wie will wir wird wo wollen worden wurde wurden zu zum zur zwar über eh eher nein schon gerade einfach denen wäre
-    würde würden hätte bringts wirds gehts ists isses woraus eigentlich überhaupt halt jetzt""".split()
-)
-_STOP_EN = frozenset(
-    """a about all also am an and any are aren't as at be because been being but by can can't could did do does doesn't doing
-    don don't for from had has have having he her here him his how i i'd i'll i'm i've if in into is isn't it it's its just let
-    me my no nor not of off on or our ours out over own s same she should so some such t than that that's the their them then
-    there these they this those through to too until up very was we we're were what what's when where which while who whom why
-    will with without won't would you you're your yours re ve ll d m really actually get gets got go goes going thing things
-    there's one ones other others want wants anything something everything please""".split()
-)
-_STOP = {"de": _STOP_DE, "en": _STOP_EN}
-_ONLY_DE = _STOP_DE - _STOP_EN - {"am", "an", "die", "was", "war", "in", "so", "man", "will", "also"}
-_ONLY_EN = _STOP_EN - _STOP_DE - {"am", "an", "all", "not", "on", "by", "am", "he", "over", "off"}
+_STOP: dict[str, frozenset[str]] = {
+    lang: frozenset(str(listed).split())
+    for lang, listed in yaml.safe_load(
+        files("knowledge").joinpath("stop_words.yaml").read_text(encoding="utf-8")
+    ).items()
+}
+_ONLY_DE = _STOP["de"] - _STOP["en"] - {"am", "an", "die", "was", "war", "in", "so", "man", "will", "also"}
+_ONLY_EN = _STOP["en"] - _STOP["de"] - {"am", "an", "all", "not", "on", "by", "he", "over", "off"}
 _UMLAUTS = re.compile(r"[äöüß]", re.IGNORECASE)
 
 

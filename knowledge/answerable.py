@@ -44,7 +44,12 @@ def confidence(ranking: Ranking) -> float:
     if not ranking.hits:
         return 0.0
     e = evidence(ranking)
-    return 1 / (1 + math.exp(-(_BIAS + _LACKS_TERM * e.terms + _LACKS_NAME * e.names + _LACKS_WORD * e.words + _COVERAGE * e.coverage)))
+    return 1 / (
+        1
+        + math.exp(
+            -(_BIAS + _LACKS_TERM * e.terms + _LACKS_NAME * e.names + _LACKS_WORD * e.words + _COVERAGE * e.coverage)
+        )
+    )
 
 
 def is_answerable(ranking: Ranking) -> bool:

@@ -7,6 +7,7 @@ English only, so German is given to it glossed word by word from the glossary: d
 import hashlib
 import importlib.util
 import os
+import threading
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -45,19 +46,24 @@ def choose(wanted: str | None) -> Choice | None:
         return None
     if wanted:
         return _named(wanted)
-    if _in_hub_cache(DEFAULT_MODEL):
+    if in_hub_cache(DEFAULT_MODEL):
         return Choice(DEFAULT_MODEL, DEFAULT_MODEL, "e5")
     return _packaged()
 
 
 def _named(wanted: str) -> Choice:
-    if not Path(wanted).is_dir() and not _in_hub_cache(wanted):
-        raise UserError("SIZEWISE_EMBEDDINGS", wanted, f"No model at {wanted!r}: give a folder, an id in the hub's cache, or 'off'.")
-    preparation: Preparation = "e5" if "e5" in Path(wanted).name.lower() else "english" if "minilm-l6" in wanted.lower() else "plain"
+    if not Path(wanted).is_dir() and not in_hub_cache(wanted):
+        raise UserError(
+            "SIZEWISE_EMBEDDINGS", wanted, f"No model at {wanted!r}: give a folder, an id in the hub's cache, or 'off'."
+        )
+    preparation: Preparation = (
+        "e5" if "e5" in Path(wanted).name.lower() else "english" if "minilm-l6" in wanted.lower() else "plain"
+    )
     return Choice(wanted, wanted, preparation)
 
 
-def _in_hub_cache(model_id: str) -> bool:
+def in_hub_cache(model_id: str) -> bool:
+    """Whether the hub's cache on this machine holds a model; the hub itself is never asked."""
     home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
     cache = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
     return any((cache / f"models--{model_id.replace('/', '--')}" / "snapshots").glob("*/config.json"))
@@ -76,7 +82,9 @@ def check_packaged(folder: Path) -> None:
     with (folder / "model.safetensors").open("rb") as weights:
         found = hashlib.file_digest(weights, "sha256").hexdigest()
     if found != _PACKAGED_SHA256:
-        raise UserError("embeddings", folder.name, "The packaged embedding weights differ from the known ones; they are not loaded.")
+        raise UserError(
+            "embeddings", folder.name, "The packaged embedding weights differ from the known ones; they are not loaded."
+        )
 
 
 class LocalEmbeddings(Embeddings):
@@ -86,12 +94,17 @@ class LocalEmbeddings(Embeddings):
         self.choice = choice
         self._glossary = glossary
         self._compounds = Compounds(glossary.knows)
+        self._loading = threading.Lock()
         self._last: tuple[str, Language, list[float]] | None = None
 
     @property
     def name(self) -> str:
         """What a vector depends on: the model and how its text was prepared."""
-        prepared = f"{_GLOSS_VERSION}-{_digest(self._glossary)}" if self.choice.preparation == "english" else self.choice.preparation
+        prepared = (
+            f"{_GLOSS_VERSION}-{_digest(self._glossary)}"
+            if self.choice.preparation == "english"
+            else self.choice.preparation
+        )
         return f"{self.choice.name}+{prepared}"
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
@@ -107,25 +120,25 @@ class LocalEmbeddings(Embeddings):
             last = self._last = (text, lang, self._encode([self._prepared(text, "query", lang)])[0])
         return last[2]
 
-    def warm(self) -> None:
-        """Loads the model now rather than at the first question."""
-        self.embed_query("memory")
-
     def _prepared(self, text: str, role: Literal["query", "passage"], lang: Language) -> str:
         if self.choice.preparation == "e5":
             return f"{role}: {text}"
-        return self._glossary.gloss(text, self._compounds) if self.choice.preparation == "english" and lang == "de" else text
+        return (
+            self._glossary.gloss(text, self._compounds)
+            if self.choice.preparation == "english" and lang == "de"
+            else text
+        )
 
     def _encode(self, texts: list[str]) -> list[list[float]]:
-        vectors = self._model.encode(texts, normalize_embeddings=True, show_progress_bar=False, batch_size=32)
+        with self._loading:
+            model = self._model
+        vectors = model.encode(texts, normalize_embeddings=True, show_progress_bar=False, batch_size=32)
         return [v.tolist() for v in vectors]
 
     @cached_property
     def _model(self) -> "SentenceTransformer":
         from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging
 
-        logging.disable_progress_bar()
         if self.choice.name == "all-MiniLM-L6-v2":
             check_packaged(Path(self.choice.path))
         return SentenceTransformer(self.choice.path, device="cpu", local_files_only=True)

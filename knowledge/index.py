@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -102,8 +102,9 @@ class VectorIndex:
         if current is None:
             return []
         vector = self.model.embed_question(question, lang)
+        allowed: dict[str, Any] | None = {"team": {"$in": list(teams)}} if kind == "document" else None
         found = self._collection(current[1]).similarity_search_by_vector_with_relevance_scores(
-            vector, k=_NEAREST, filter={"team": {"$in": list(teams)}}
+            vector, k=_NEAREST, filter=allowed
         )
         return [Near(d.metadata["chunk"], d.metadata["passage"], 1.0 - distance) for d, distance in found]
 
@@ -133,7 +134,9 @@ class VectorIndex:
             return chromadb.PersistentClient(str(self._settings.data / "chroma"), settings=quiet)
         address = urlsplit(self._settings.chroma_url)
         if not address.hostname or address.scheme not in ("http", "https"):
-            raise UserError("CHROMA_URL", self._settings.chroma_url, "CHROMA_URL must be an address such as http://chroma:8000.")
+            raise UserError(
+                "CHROMA_URL", self._settings.chroma_url, "CHROMA_URL must be an address such as http://chroma:8000."
+            )
         ssl = address.scheme == "https"
         return chromadb.HttpClient(address.hostname, address.port or (443 if ssl else 8000), ssl=ssl, settings=quiet)
 
@@ -148,7 +151,9 @@ def passage_text(chunk: StoredChunk, number: int) -> str:
 def _documents(chunks: Sequence[StoredChunk]) -> tuple[list[Document], list[str]]:
     found = [(c, n) for c in chunks for n in range(len(c.passages))]
     documents = [
-        Document(passage_text(c, n), metadata={"chunk": c.id, "passage": n, "team": c.document.team, "lang": c.document.lang})
+        Document(
+            passage_text(c, n), metadata={"chunk": c.id, "passage": n, "team": c.document.team, "lang": c.document.lang}
+        )
         for c, n in found
     ]
     return documents, [f"{c.id}#{n}" for c, n in found]

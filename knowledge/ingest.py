@@ -58,7 +58,9 @@ def files_under(path: Path) -> Iterator[Path]:
         return
     found = list(_walk(path))
     if len(found) > MOST_FILES:
-        raise UserError("path", str(path), f"{path.name!r} holds {len(found)} documents; add at most {MOST_FILES} at once.")
+        raise UserError(
+            "path", str(path), f"{path.name!r} holds {len(found)} documents; add at most {MOST_FILES} at once."
+        )
     yield from found
 
 
@@ -82,7 +84,9 @@ def read_bytes(path: Path) -> bytes:
         check_size(path.name, status.st_size)
         return path.read_bytes()
     except OSError as error:
-        raise UserError("path", str(path), f"{path.name!r} cannot be read: {error.strerror or 'too many links'}.") from error
+        raise UserError(
+            "path", str(path), f"{path.name!r} cannot be read: {error.strerror or 'too many links'}."
+        ) from error
 
 
 def check_size(name: str, size_bytes: int) -> None:

@@ -37,7 +37,9 @@ def run(reader: Reader, content: bytes, name: str) -> Source:
         except subprocess.TimeoutExpired as error:
             raise Refused(f"reading it took more than {SECONDS} s") from error
         if done.returncode or not answer.exists():
-            raise Refused(f"reading it needs more than {MEMORY_BYTES // 1024**3} GiB of memory or {SECONDS} s, or it is damaged")
+            raise Refused(
+                f"reading it needs more than {MEMORY_BYTES // 1024**3} GiB of memory or {SECONDS} s, or it is damaged"
+            )
         return _source(json.loads(answer.read_text(encoding="utf-8")))
 
 

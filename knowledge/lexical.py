@@ -72,7 +72,9 @@ class LexicalIndex:
         return float(np.max(_score(self._chunks, term, self.size), initial=0.0))
 
     def _tokens(self, text: str, lang: Language) -> list[str]:
-        return [token for reading in self._glossary.read(text, lang, self._compounds) for token in _indexed(reading, lang)]
+        return [
+            token for reading in self._glossary.read(text, lang, self._compounds) for token in _indexed(reading, lang)
+        ]
 
 
 def _indexed(reading: Reading, lang: Language) -> list[str]:

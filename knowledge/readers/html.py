@@ -11,10 +11,26 @@ from knowledge.blocks import Block, Source
 _UNSEEN = ("script", "style", "noscript", "template", "nav", "head", "iframe", "object", "svg", "form", "button")
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0", re.IGNORECASE)
 _HEADINGS = {f"h{n}": n for n in range(1, 7)}
-_BREAKS = frozenset(
-    "address article aside blockquote body br dd details div dl dt figcaption figure footer header hr li main ol p pre "
-    "section summary table tbody td tfoot th thead tr ul h1 h2 h3 h4 h5 h6".split()
-)
+_TEXT_BREAKS = {
+    "address",
+    "blockquote",
+    "body",
+    "br",
+    "dd",
+    "details",
+    "dl",
+    "dt",
+    "hr",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "summary",
+    "ul",
+}
+_PAGE_BREAKS = {"article", "aside", "div", "figcaption", "figure", "footer", "header", "main", "section"}
+_TABLE_BREAKS = {"table", "tbody", "td", "tfoot", "th", "thead", "tr"}
+_BREAKS = frozenset(_TEXT_BREAKS | _PAGE_BREAKS | _TABLE_BREAKS | set(_HEADINGS))
 _IN_ROW = frozenset({"td", "th", "br"})
 _SPACE = re.compile(r"\s+")
 
@@ -53,10 +69,14 @@ def _parts(soup: BeautifulSoup) -> Iterator[tuple[int, str]]:
             continue
         box = _box(string)
         if box is not last:
-            yield from _part(level, gathered)
+            yield from _part(level, gathered, _is_code(last))
             gathered, level, last = [], _HEADINGS.get(box.name, 0) if box else 0, box
-        gathered.append(str(string))
-    yield from _part(level, gathered)
+        gathered.append(str(string) if box is None or box.name != "tr" else f"{string} ")
+    yield from _part(level, gathered, _is_code(last))
+
+
+def _is_code(box: Tag | None) -> bool:
+    return box is not None and box.name == "pre"
 
 
 def _box(string: NavigableString) -> Tag | None:
@@ -68,7 +88,7 @@ def _box(string: NavigableString) -> Tag | None:
     return None
 
 
-def _part(level: int, gathered: list[str]) -> Iterator[tuple[int, str]]:
-    text = _SPACE.sub(" ", " ".join(gathered) if len(gathered) > 1 and level == 0 else "".join(gathered)).strip()
-    if text:
+def _part(level: int, gathered: list[str], verbatim: bool) -> Iterator[tuple[int, str]]:
+    text = "".join(gathered).strip("\n") if verbatim else _SPACE.sub(" ", "".join(gathered)).strip()
+    if text.strip():
         yield level, text

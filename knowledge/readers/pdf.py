@@ -30,7 +30,16 @@ def read_file(path: Path, name: str) -> Source:
             raise Refused(f"the PDF has {len(reader.pages)} pages; at most {MOST_PAGES} are read")
         blocks = tuple(_blocks(reader))
         title = str(reader.metadata.title or "") if reader.metadata else ""
-    except (PyPdfError, PdfReadError, KeyError, TypeError, ValueError, AttributeError, RecursionError, OSError) as error:
+    except (
+        PyPdfError,
+        PdfReadError,
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        RecursionError,
+        OSError,
+    ) as error:
         raise error if isinstance(error, Refused) else Refused("the PDF is damaged and cannot be read") from error
     if not blocks:
         raise Refused("the PDF holds no text (a scan?); run text recognition over it first")

@@ -58,7 +58,7 @@ def _shaped_like_heading(part: str) -> bool:
         return False
     if part.endswith(_ENDS_SENTENCE) or _SENTENCE_BREAK.search(part):
         return False
-    return bool(_NUMBERED.match(part)) or ((part[0].isupper() or part[0] in "„«\"“") and len(part.split()) >= 2)
+    return bool(_NUMBERED.match(part)) or ((part[0].isupper() or part[0] in '„«"“') and len(part.split()) >= 2)
 
 
 def _title(parts: list[str], blocks: tuple[Block, ...], name: str) -> str:
