@@ -42,11 +42,13 @@ def upsert(connection: Connection, table: Table, values: dict[str, Any], *, chan
     statement: Any = insert(table).values(values)
     key = [column.name for column in table.primary_key]
     if change:
-        statement = statement.on_conflict_do_update(key, set_={name: statement.excluded[name] for name in change})
+        statement = statement.on_conflict_do_update(
+            index_elements=key, set_={name: statement.excluded[name] for name in change}
+        )
     else:
         statement = statement.on_conflict_do_nothing(index_elements=key)
     query: Insert = statement
-    return connection.execute(query).rowcount > 0
+    return connection.execute(query.returning(*table.primary_key)).first() is not None
 
 
 class Store:

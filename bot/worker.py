@@ -22,7 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bot import metrics
 from bot.answer import Answer, Lang
-from bot.inbox import Inbox, LeaseLost, Turn
+from bot.inbox import Inbox, LeaseLost, NewTurn, Turn
 from bot.logs import logger
 from bot.offload import Offload
 from bot.responder import Responder
@@ -75,6 +75,7 @@ class Voice(Protocol):
     async def settle(self, turn: Turn) -> None: ...
     async def language(self, turn: Turn) -> Lang: ...
     async def discussion(self, turn: Turn, since: str | None) -> Discussion: ...
+    async def missed(self, turn: Turn) -> tuple[NewTurn, ...]: ...
     async def deliver(self, turn: Turn, answer: Answer, begin: Begin) -> None: ...
     async def share(self, turn: Turn, answer: Answer, begin: Begin) -> str: ...
     async def export(self, turn: Turn, answer: Answer, begin: Begin) -> None: ...
@@ -259,6 +260,8 @@ class Worker:
             await self._respond(turn, begin)
 
     async def _respond(self, turn: Turn, begin: Begin) -> None:
+        if turn.body.get("late") and turn.ts == turn.root_ts:
+            await self._catch_up(turn)
         state = await self.offload.database(self.store.thread_state, turn.thread_id)
         state, read_until = await self._overheard(turn, state)
         context = await self._context(turn)
@@ -270,6 +273,11 @@ class Worker:
         await self.offload.database(
             self.inbox.finish, turn.key, self.owner, state=after, answer_id=answer.id, read_until=read_until
         )
+
+    async def _catch_up(self, turn: Turn) -> None:
+        """The question came late, after a failed delivery: follow-ups that overtook it were not known to be for us."""
+        for missed in await self.voice.missed(turn):
+            await self.offload.database(self.inbox.record, missed)
 
     async def _computed(self, turn: Turn, state: ThreadState, context: Context) -> tuple[Answer, ThreadState]:
         with metrics.compute_seconds.time():

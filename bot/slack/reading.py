@@ -112,7 +112,8 @@ def without_mention(text: str, me: Identity) -> str:
     return re.sub(rf"<@{re.escape(me.bot_user)}(?:\|[^>]*)?>", " ", text).strip()[:MAX_TEXT_CHARS]
 
 
-def turn_of_message(message: Message, me: Identity) -> NewTurn:
+def turn_of_message(message: Message, me: Identity, *, late: bool = False) -> NewTurn:
+    """`late`: an earlier delivery failed, so that later messages may have overtaken this one."""
     return NewTurn(
         key=f"{message.team}/{message.channel}/{message.ts}",
         thread_id=message.thread_id,
@@ -123,7 +124,12 @@ def turn_of_message(message: Message, me: Identity) -> NewTurn:
         ts=message.ts,
         root_ts=message.root,
         conversation=message.thread_ts is None or message.root_by_bot or message.direct,
-        body={"text": without_mention(message.text, me), "direct": message.direct, "foreign": message.foreign},
+        body={
+            "text": without_mention(message.text, me),
+            "direct": message.direct,
+            "foreign": message.foreign,
+            "late": late,
+        },
     )
 
 

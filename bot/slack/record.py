@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from slack_bolt.context.async_context import AsyncBoltContext
+from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot import metrics
 from bot.inbox import NewTurn
@@ -37,10 +38,14 @@ class Recorder:
         self.room = room
 
     async def record(
-        self, body: dict[str, Any], context: AsyncBoltContext, next: Callable[[], Awaitable[None]]
+        self,
+        body: dict[str, Any],
+        request: AsyncBoltRequest,
+        context: AsyncBoltContext,
+        next: Callable[[], Awaitable[None]],
     ) -> None:
         with metrics.record_seconds.time():
-            found = await self._arrival(body)
+            found = await self._arrival(body, late="x-slack-retry-num" in request.headers)
         kind = found.turn.kind if found.turn else str(body.get("type") or "command")
         metrics.received.labels(kind, found.outcome).inc()
         if found.reason:
@@ -48,15 +53,15 @@ class Recorder:
         context[ARRIVAL] = found
         await next()
 
-    async def _arrival(self, body: dict[str, Any]) -> Arrival:
+    async def _arrival(self, body: dict[str, Any], late: bool) -> Arrival:
         if body.get("type") == "event_callback":
             known = (body.get("event") or {}).get("type") in ("message", "app_mention")
-            return await self._message(body) if known else _IGNORED
+            return await self._message(body, late) if known else _IGNORED
         if "command" in body:
             return await self._command(body)
         return await self._click(body) if body.get("type") == "block_actions" else _IGNORED
 
-    async def _message(self, body: dict[str, Any]) -> Arrival:
+    async def _message(self, body: dict[str, Any], late: bool) -> Arrival:
         room = self.room
         message = message_of(body, room.me)
         if isinstance(message, str):
@@ -69,7 +74,7 @@ class Recorder:
         )
         if not addressed(message, room.me, thread, room.settings.strict):
             return Arrival("ignored", reason="not addressed")
-        return await self._record(turn_of_message(message, room.me))
+        return await self._record(turn_of_message(message, room.me, late=late))
 
     async def _command(self, body: dict[str, Any]) -> Arrival:
         if not str(body.get("text") or "").strip():

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 import uvicorn
-from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
@@ -94,7 +93,7 @@ async def running(settings: Settings, responder: Responder | None = None) -> Asy
     me = await _identity(client)
     log.info("bot starts", team=me.team, bot_user=me.bot_user, mode=settings.mode, database=engine.dialect.name)
     inbox, store = Inbox(engine, settings.lease_s), Store(engine)
-    voice = SlackVoice(client, me, store, offload)
+    voice = SlackVoice(client, me, store, offload, settings.strict)
     around = Context() if responder else await offload.compute(context_for, None, True, quiet=True)
     worker = Worker(inbox, store, voice, responder or await _pipeline(offload), offload, settings, around)
     room = Room(settings, me, inbox, store, offload, voice, worker)
@@ -139,6 +138,8 @@ async def _socket(bolt: AsyncApp, room: Room) -> AsyncIterator[None]:
     if room.settings.mode != "socket" or room.settings.slack_app_token is None:
         yield
         return
+    from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+
     handler: Any = AsyncSocketModeHandler(
         bolt, room.settings.slack_app_token.get_secret_value(), web_client=web_client(room.settings, token=False)
     )

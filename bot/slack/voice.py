@@ -18,7 +18,8 @@ from bot.reply.labels import label
 from bot.reply.mrkdwn import cut, escape
 from bot.slack.clients import webhook_client
 from bot.slack.errors import BlocksRefused, translated
-from bot.slack.reading import Identity, mentions
+from bot.slack.reading import Identity, mentions, mentions_somebody_else, message_of, turn_of_message
+from bot.slack.reading import Message as Heard
 from bot.store import Store
 from bot.worker import Begin, Discussion, Refused, TryLater, error_id_of
 
@@ -39,7 +40,10 @@ Spoken = Turn | NewTurn
 class SlackVoice:
     """Says things in Slack. What a person must not see twice is looked for before it is said again."""
 
-    def __init__(self, client: AsyncWebClient, me: Identity, store: Store, offload: Offload) -> None:
+    def __init__(
+        self, client: AsyncWebClient, me: Identity, store: Store, offload: Offload, strict: frozenset[str]
+    ) -> None:  # fmt: skip
+        self.strict = strict
         self.client = client
         self.me = me
         self.store = store
@@ -320,7 +324,7 @@ class SlackVoice:
         """What people wrote since the last look, as far as it can be read; a bonus that may fail."""
         texts: list[tuple[str, str]] = []
         try:
-            async for message in self._thread(turn, since):
+            async for message in self._thread(turn, since, turn.ts):
                 if self._overheard(message, turn, since):
                     texts.append((str(message["ts"]), str(message.get("text") or "")))
         except (TryLater, Refused) as error:
@@ -335,7 +339,22 @@ class SlackVoice:
         text = str(message.get("text") or "")
         return (since or "") < str(message["ts"]) < turn.ts and bool(text.strip()) and not mentions(text, self.me)
 
-    async def _thread(self, turn: Turn, since: str | None) -> AsyncIterator[dict[str, Any]]:
+    async def missed(self, turn: Turn) -> tuple[NewTurn, ...]:
+        """Follow-ups in the thread of a question that came late, as turns; those known already are no new ones."""
+        found: list[NewTurn] = []
+        if turn.channel in self.strict:
+            return ()
+        try:
+            async for data in self._thread(turn, None, latest=None):
+                event = {"channel": turn.channel, **data}
+                message = message_of({"event": event, "is_ext_shared_channel": turn.body.get("foreign")}, self.me)
+                if isinstance(message, Heard) and message.ts != turn.ts and not mentions_somebody_else(message.text):
+                    found.append(turn_of_message(message, self.me))
+        except (TryLater, Refused) as error:
+            log.warning("thread not read", turn=turn.key, reason=str(error))
+        return tuple(found)
+
+    async def _thread(self, turn: Turn, since: str | None, latest: str | None) -> AsyncIterator[dict[str, Any]]:
         cursor = ""
         for _ in range(_PAGES):
             async with translated():
@@ -343,7 +362,7 @@ class SlackVoice:
                     channel=turn.channel,
                     ts=str(turn.root_ts),
                     oldest=since,
-                    latest=turn.ts,
+                    latest=latest,
                     limit=_PAGE,
                     cursor=cursor or None,
                 )

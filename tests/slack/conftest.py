@@ -96,11 +96,6 @@ class Chat:
         await self.slack.until(lambda: not self.slack.deliverer.busy and self.room.inbox.waiting() == 0, what="rest")
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture(scope="session")
 def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A migrated SQLite file; tests work on copies, so that migrating costs once."""

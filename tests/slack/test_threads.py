@@ -54,6 +54,20 @@ async def test_a_question_that_arrives_late_is_answered_before_those_that_wait(s
         assert chat.responder.asked == ["one", "two", "three"]
 
 
+@pytest.mark.parametrize("strict", [False, True])
+async def test_a_follow_up_that_overtook_its_question_is_found(start: Any, transport: str, strict: bool) -> None:
+    """The question's first delivery failed; when the follow-up came, nobody knew that the thread is ours."""
+    async with start(transport, strict_channels="C000000003" if strict else "") as chat:
+        way, chat.slack.deliverer.transport = chat.slack.deliverer.transport, _Deaf()
+        question = await chat.slack.mention(chat.anna, chat.channel, "one")
+        chat.slack.deliverer.transport = way
+        follow_up = await chat.slack.say(chat.anna, chat.channel, "two", thread=question.ts)
+        assert follow_up.ts > question.ts
+        await chat.slack.answer(question, 1 if strict else 2)
+        await chat.slack.until(lambda: chat.room.inbox.waiting() == 0)
+        assert chat.responder.asked == (["one"] if strict else ["one", "two"])
+
+
 class _Deaf:
     """A way on which nothing arrives."""
 

@@ -1,0 +1,33 @@
+"""Fixtures that tests of several rooms share."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import OperationalError
+
+SERVER = os.environ.get("SIZEWISE_TEST_POSTGRES", "postgresql+psycopg://postgres@127.0.0.1:5432/postgres")
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def postgres() -> Iterator[str]:
+    """A database of its own on the test server."""
+    engine, name = create_engine(SERVER, isolation_level="AUTOCOMMIT"), f"sizewise_test_{uuid.uuid4().hex[:12]}"
+    try:
+        with engine.connect() as connection:
+            connection.execute(text(f"CREATE DATABASE {name}"))
+    except OperationalError as error:
+        pytest.skip(f"no PostgreSQL server at SIZEWISE_TEST_POSTGRES: {error.orig}")
+    yield engine.url.set(database=name).render_as_string(hide_password=False)
+    with engine.connect() as connection:
+        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+    engine.dispose()

@@ -1,0 +1,130 @@
+"""A hundred questions in flight and five kill -9 of the process: a hundred answers, none lost, none doubled."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.database import engine_for, sqlite_url
+from bot.inbox import Inbox
+from bot.slack.needs import manifest
+from playground.delivery import HttpTransport
+from playground.running import free_port, running_slack
+from playground.slack import Slack
+from playground.workspace import App, Message
+
+pytestmark = pytest.mark.anyio
+
+THREADS, FOLLOW_UPS, KILLS = 70, 30, 5
+
+
+class Process:
+    """The bot as a process that is killed and started again."""
+
+    def __init__(self, slack: Slack, port: int, database: str, data: Path) -> None:
+        self.environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            "SLACK_BOT_TOKEN": slack.app.bot_token,
+            "SLACK_SIGNING_SECRET": slack.app.signing_secret,
+            "SLACK_API_URL": f"{slack.base_url}/api/",
+            "DATABASE_URL": database,
+            "SIZEWISE_DATA_DIR": str(data),
+            "SIZEWISE_TRANSPORT": "http",
+            "SIZEWISE_PORT": str(port),
+            "SIZEWISE_LEASE_S": "2",
+            "SIZEWISE_POLL_S": "0.2",
+            "SIZEWISE_BUSY_ABOVE": "1000",
+            "SIZEWISE_LOG_LEVEL": "ERROR",
+        }
+        self.port = port
+        self.running: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        script = str(Path(__file__).parent / "killable.py")
+        self.running = await asyncio.create_subprocess_exec(sys.executable, script, env=self.environment)
+        while True:
+            with contextlib.suppress(OSError):
+                _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+                writer.close()
+                return
+            assert self.running.returncode is None, "the bot did not start"
+            await asyncio.sleep(0.02)
+
+    async def kill(self) -> None:
+        if self.running and self.running.returncode is None:
+            self.running.send_signal(signal.SIGKILL)
+            await self.running.wait()
+
+
+@contextlib.asynccontextmanager
+async def _running(database: str, data: Path) -> AsyncIterator[tuple[Slack, Process]]:
+    app, port = App.from_manifest(manifest()), free_port()
+    way = HttpTransport(f"http://127.0.0.1:{port}/slack/events", app.signing_secret)
+    # Slack repeats at once, after a minute, after five; here the bot is back within seconds.
+    async with running_slack(app, way, retry_delays_s=(0.5, 6.0, 20.0)) as slack:
+        process = Process(slack, port, database, data)
+        await process.start()
+        try:
+            yield slack, process
+        finally:
+            await process.kill()
+
+
+async def _ask(slack: Slack) -> list[tuple[Message, int]]:
+    """A hundred questions, each as two events: threads, and follow-ups in some of them before anything is answered."""
+    anna = slack.workspace.add_user("anna")
+    channels = [slack.workspace.add_channel(f"c{n}", anna) for n in range(5)]
+    asked = []
+    for n in range(THREADS):
+        root = await slack.mention(anna, channels[n % 5], f"question {n}")
+        if n < FOLLOW_UPS:
+            await slack.say(anna, channels[n % 5], f"follow-up {n}", thread=root.ts)
+        asked.append((root, 2 if n < FOLLOW_UPS else 1))
+    return asked
+
+
+def _answered(slack: Slack) -> int:
+    return len([m for m in slack.workspace.messages if m.bot_id])
+
+
+async def _kill_five_times(slack: Slack, process: Process) -> None:
+    for n in range(KILLS):
+        await slack.until(lambda n=n: _answered(slack) >= 8 + 16 * n, 60, f"progress before kill {n + 1}")
+        await process.kill()
+        await process.start()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+async def test_a_hundred_questions_survive_five_kills(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    database = sqlite_url(tmp_path / "s.db") if kind == "sqlite" else request.getfixturevalue("postgres")
+    async with _running(database, tmp_path) as (slack, process):
+        killer = asyncio.create_task(_kill_five_times(slack, process))
+        asked = await _ask(slack)
+        await killer
+        wanted = sum(count for _, count in asked)
+        await slack.until(lambda: _answered(slack) >= wanted, 90, f"{wanted} answers")
+        engine = engine_for(database)
+        inbox = Inbox(engine)
+        await slack.until(lambda: inbox.waiting() == 0 and not slack.deliverer.busy, 60, "rest")
+        found = {root.text: [m.text for m in slack.answers(root)] for root, _ in asked}
+        assert found == {root.text: _expected(root, count) for root, count in asked}
+        assert _answered(slack) == wanted == THREADS + FOLLOW_UPS
+        assert inbox.states() == {"done": wanted}
+        engine.dispose()
+
+
+def _expected(root: Message, count: int) -> list[Any]:
+    question = root.text.partition("> ")[2]
+    number = question.rpartition(" ")[2]
+    return [question, f"{question} | follow-up {number}"][:count]
