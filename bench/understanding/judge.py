@@ -23,7 +23,12 @@ _NAMED = ("models", "hardware")
 
 def cases(folder: Path) -> list[dict[str, Any]]:
     """Every case of a folder's JSONL files, in order."""
-    return [json.loads(line) for path in sorted(folder.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines() if line]
+    return [
+        json.loads(line)
+        for path in sorted(folder.glob("*.jsonl"))
+        for line in path.read_text("utf-8").splitlines()
+        if line
+    ]
 
 
 def turns(case: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any], Request]]:
@@ -65,8 +70,8 @@ def _said(name: str, got: Request) -> list[Any]:
         return [device.memory_gb for device in got.hardware if device.memory_gb is not None]
     value: Any = got
     for part in name.split("."):
-        value = getattr(value, part)
-    return [] if value is None else [value]
+        value = getattr(value, part, None)
+    return [] if value in (None, ()) else [value]
 
 
 def _outcome(name: str, gold: Mapping[str, Any], got: Request) -> Outcome:
@@ -110,12 +115,16 @@ def _list_agrees(name: str, wanted: list[Any], read: list[Any]) -> bool:
 
 def _entry_agrees(name: str, wanted: Any, read: Any) -> bool:
     if name == "models":
-        return _meant(wanted, "model", "") & _meant(read, "model", "") != set() or str(wanted).lower() == str(read).lower()
+        return (
+            _meant(wanted, "model", "") & _meant(read, "model", "") != set() or str(wanted).lower() == str(read).lower()
+        )
     if wanted["accelerator"] == "CPU":
         return any(word in read["accelerator"].lower() for word in ("cpu", "xeon", "epyc", "ryzen", "core"))
-    counts = wanted.get("count") in (None, read["count"]) or wanted.get("count") == 1 and read["count"] is None
+    counts = wanted.get("count") in (None, read["count"]) or (wanted.get("count") == 1 and read["count"] is None)
     memory = wanted.get("memory_gb") is None or read["memory_gb"] in (None, wanted["memory_gb"])
-    names = _meant(wanted["accelerator"], "accelerator", read["accelerator"]) & _meant(read["accelerator"], "accelerator", "")
+    names = _meant(wanted["accelerator"], "accelerator", read["accelerator"]) & _meant(
+        read["accelerator"], "accelerator", ""
+    )
     return counts and memory and bool(names)
 
 

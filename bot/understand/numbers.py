@@ -241,7 +241,7 @@ def _quantity(folded: str, found: re.Match[str], glued: str, lang: str) -> Quant
         unit, word, unit_end = _scale_as_unit(scale, end)
         factor = 1.0 if unit == "params" else factor
     currency = _currency(folded, start, word, unit)
-    value, doubtful = _plain_value(text, lang, unit, bool(scale), currency)
+    value, doubtful = _plain_value(text, lang, unit, bool(scale), currency, bool(_PER_UNIT.match(folded, end)))
     factor *= _unit_factor(unit, word)
     return Quantity(
         value=value * factor, low=None, start=start, end=end, unit=unit, unit_word=word, unit_end=unit_end, scale=scale,
@@ -341,7 +341,9 @@ def _negative(folded: str, start: int) -> bool:
     return folded[start - 1 : start] in ("-",) and (start < 2 or folded[start - 2] in " (=:")
 
 
-def _plain_value(text: str, lang: str, unit: Unit, scaled: bool, currency: str) -> tuple[float, tuple[float, ...]]:
+def _plain_value(
+    text: str, lang: str, unit: Unit, scaled: bool, currency: str, per_unit: bool
+) -> tuple[float, tuple[float, ...]]:
     """Read the digits. A lone group of three after a separator is a thousand or a fraction; language, unit and sign decide."""
     if "e" in text:
         return float(text.replace(",", ".")), ()
@@ -357,7 +359,7 @@ def _plain_value(text: str, lang: str, unit: Unit, scaled: bool, currency: str) 
     joined, fraction = float("".join(groups)), float(".".join(groups))
     if not thousands or (marks[0] == "'" and not thousands):
         return fraction, ()
-    if _divides_thousands(marks[0], lang, unit, currency):
+    if _divides_thousands(marks[0], lang, unit, currency, float(groups[0]), per_unit):
         return joined, (fraction,)
     return fraction, (joined,)
 
@@ -379,13 +381,20 @@ _WHOLE = frozenset(
 )
 
 
-def _divides_thousands(mark: str, lang: str, unit: Unit, currency: str) -> bool:
+_PER_UNIT = re.compile(r"\s?(?:/|per\b|pro\b|a\b|an\b)")
+# Above five units of a currency nobody writes a price to the tenth of a cent: "$10.000" is ten thousand.
+_DEAR = 5.0
+
+
+def _divides_thousands(mark: str, lang: str, unit: Unit, currency: str, whole: float, per_unit: bool) -> bool:
     if mark == "'" or unit in _WHOLE:
         return True
     if mark == ",":
         return lang != "de" or unit in _WHOLE
+    if currency == "EUR":
+        return True
     if currency and lang != "de":
-        return False
+        return not per_unit and whole >= _DEAR
     return lang == "de" or unit == ""
 
 

@@ -32,6 +32,8 @@ def apply(thread: Sequence[Request], turn: Request, follow_up: FollowUp) -> Requ
         evidence |= {name: words for name, words in turn.evidence.items() if values.get(name) is not None}
     intent, intents = _intent(turn, base, follow_up)
     derived = _derive(values, turn, base)
+    if "concurrency" in derived:
+        evidence.setdefault("concurrency", evidence.get("active_share") or evidence.get("users", ""))
     evidence = {name: words for name, words in evidence.items() if _filled(values.get(name))}
     changes = tuple(
         Change(field=name, before=_plain(getattr(before, name)), after=_plain(values[name]))
