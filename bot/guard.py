@@ -35,7 +35,7 @@ _UNITS: Final[dict[str, tuple[str, float]]] = {
 
 # What a key of our data ends in says which dimension its value has, and how large one of it is.
 _KEY_UNITS: Final[tuple[tuple[str, str, float], ...]] = (
-    ("gib_s", "bandwidth", GIB), ("gb_s", "bandwidth", 1e9), ("tok_s", "rate", 1), ("_gib", "bytes", GIB),
+    ("gib_s", "bandwidth", GIB), ("gb_s", "bandwidth", 1e9), ("tok_s", "rate", 1), ("tokens_s", "rate", 1), ("_gib", "bytes", GIB),
     ("_gb", "bytes", 1e9), ("_mib", "bytes", 2**20), ("_kib", "bytes", 2**10), ("bytes", "bytes", 1),
     ("_ms", "time", 1e-3), ("ttft_s", "time", 1), ("_hours", "time", 3600), ("_h", "time", 3600),
     ("_days", "time", 86_400), ("seconds", "time", 1), ("_w", "power", 1), ("kwh", "energy", 1),
@@ -46,7 +46,7 @@ _KEY_UNITS: Final[tuple[tuple[str, str, float], ...]] = (
 
 _BY_CASE: Final = {unit.casefold(): meaning for unit, meaning in _UNITS.items()}
 
-_ANYWHERE: Final = frozenset({"tok_s", "bytes", "tflops"})
+_ANYWHERE: Final = frozenset({"tok_s", "tokens_s", "bytes", "tflops"})
 
 _SPACE = r"[\s\u00a0\u202f]"
 _NUMBER = r"\d+(?:[.,’'\u202f]\d+)*"
@@ -61,9 +61,9 @@ _NAME_WORD = re.compile(r"[^\W\d_][\w.\-+/:]*\d[\w.\-+/:]*|\d+(?:\.\d+)?[^\W\d_]
 _WHITE = re.compile(rf"{_SPACE}+")
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]")
-_LONGEST_NAME = 100
+_LONGEST_NAME = 160
 _SIZES: Final = {name: frozenset({1.0} | {s for d, s in _UNITS.values() if d == name}) for name, _ in _UNITS.values()}
-_DATE = re.compile(r"(?<![\w-])\d{4}-\d{2}(?:-\d{2})?(?![\w-])")
+_DATE = re.compile(r"(?<![\w-])(?:\d{4}-\d{2}(?:-\d{2})?|(?P<month_first>\d{2}/\d{4}))(?![\w-])")
 _STRIP = ".,;:!?()[]{}„“”\"'»«*…"
 _GROUPED = re.compile(r"^\d{1,3}(?:[.,’'\u202f]\d{3})+$")
 
@@ -112,6 +112,20 @@ class Material:
                 self.add_money(value)
         elif isinstance(cost, (int, float)) and not isinstance(cost, bool):
             self.add(cost, "money")
+
+    def add_rates(self, rates: Mapping[str, float]) -> None:
+        """A range of tokens or requests a second."""
+        for value in rates.values():
+            self.add(value, "rate")
+
+    def add_gb(self, size_gb: float) -> None:
+        """A size in GB of 10^9 bytes."""
+        self.add(size_gb * 1e9, "bytes")
+
+    def add_hours(self, hours: Mapping[str, float]) -> None:
+        """A range of hours."""
+        for value in hours.values():
+            self.add(value * 3600, "time")
 
     def _add_mapping(self, data: Mapping[Any, Any], key: str) -> None:
         unit = str(data.get("unit", ""))
@@ -202,7 +216,15 @@ def _plain(text: str) -> str:
 
 def _named(text: str) -> set[str]:
     words = {match[0].strip(_STRIP).casefold() for match in _NAME_WORD.finditer(text)}
-    return words | {match[0] for match in _DATE.finditer(text)}
+    return words | {day for match in _DATE.finditer(text) for day in _days(match)}
+
+
+def _days(match: re.Match[str]) -> set[str]:
+    """A date as `2026-09-06` with its month `2026-09`, however it is written."""
+    if match["month_first"]:
+        month, year = match["month_first"].split("/")
+        return {f"{year}-{month}"}
+    return {match[0], match[0][:7]}
 
 
 def _without_names(text: str) -> str:

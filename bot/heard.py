@@ -32,6 +32,7 @@ _WISHES: Final[tuple[tuple[Wish, re.Pattern[str]], ...]] = tuple(
 )
 
 
+_GERMAN_WISH: Final = re.compile(r"hilfe|warum|wieso|weshalb|erklär|genauer|günstiger|billiger|zurück|rückgängig|neue?\b|befehl|last|kannst")
 _FOLLOW_UPS: Final[Mapping[str, Wish]] = {"undo": "undo"}
 
 
@@ -87,7 +88,7 @@ def hear(text: str, thread: ThreadState) -> Heard:
         specs = _after_clicks([dict(spec) for spec in specs_of(requests[-2])], specs, thread)
     return Heard(
         lang=_lang(now.lang, thread, text),
-        in_scope=now.in_scope,
+        in_scope=now.in_scope or wish_in(text) is not None,
         intents=tuple(now.intents or ([now.intent] if now.intent else [])),
         specs=tuple(specs),
         wish=wish_in(text) or _FOLLOW_UPS.get(now.follow_up or ""),
@@ -110,4 +111,6 @@ def _lang(read: str, thread: ThreadState, text: str) -> Lang:
     """The language of the message; of the thread where a message is too short to tell ("fp8?", "50 users")."""
     if thread.lang and len(text.split()) <= 3:
         return thread.lang
+    if _GERMAN_WISH.search(text.casefold()) and wish_in(text):
+        return "de"
     return "de" if read == "de" else "en" if read == "en" else thread.lang or "en"

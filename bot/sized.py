@@ -123,7 +123,7 @@ def hardware_label(parsed: WorkloadSpec) -> str:
 
 def _device_name(accelerator: str | None, memory_gb: float | None) -> str:
     if accelerator is None:
-        return f"{memory_gb:g} GB" if memory_gb else "?"
+        return f"GPU {memory_gb:g} GB" if memory_gb else "GPU"
     from sizing.catalogue.names import find
 
     match = find(accelerator, "accelerator")
@@ -138,6 +138,7 @@ def figures_of(sized: Sized) -> Mapping[str, Any]:
     found: dict[str, Any] = {"hardware": sized.hardware, **_asked(sized)}
     if sized.devices:
         found.update(_memory(sized))
+    found["task"] = sized.parsed.task if sized.parsed else "inference"
     if sized.estimate.speed:
         found["speed"] = sized.estimate.speed.model_dump(exclude_none=True)
     return found
@@ -151,7 +152,7 @@ def _asked(sized: Sized) -> dict[str, Any]:
     return {
         "model": _written_model(sized, resolved),
         "params_b": resolved.architecture.params_total / 1e9,
-        "weights": names.weight_format(resolved.weights.id),
+        "weights": names.weight_format(_held_format(sized) or resolved.weights.id),
         "kv": names.weight_format(kv),
         "engine": names.engine(resolved.engine.name),
         "context": resolved.context_tokens,
@@ -162,6 +163,11 @@ def _asked(sized: Sized) -> dict[str, Any]:
         "pipeline": resolved.pipeline,
         "data": resolved.data,
     }
+
+
+def _held_format(sized: Sized) -> str | None:
+    """The format that the estimate itself assumed; training fills it by its own rules."""
+    return next((str(one.value) for one in sized.estimate.assumptions if one.field == "weights"), None)
 
 
 def _written_model(sized: Sized, resolved: Resolved | None = None) -> str:
@@ -202,6 +208,12 @@ def _memory(sized: Sized) -> dict[str, Any]:
     if memory and memory.kv_capacity_tokens:
         found |= {"capacity_tokens": memory.kv_capacity_tokens, "capacity_requests": memory.max_concurrency_at_context or 0.0}
     return found
+
+
+def is_machine(sized: Sized) -> bool:
+    """Whether the first device is a whole machine or processor rather than a card: it takes no article."""
+    accelerator = sized.resolved.devices[0].accelerator if sized.resolved and sized.resolved.devices else None
+    return accelerator is None or accelerator.kind not in ("consumer", "workstation", "datacenter")
 
 
 def device_counts(sized: Sized) -> Mapping[str, int]:

@@ -76,9 +76,7 @@ def _name(field: str, value: Any, words: Wording) -> str:
         return names.engine(str(value))
     if field in ("model", "model.id"):
         return names.model(str(value))
-    if field == "task":
-        return words.label("value", str(value))
-    return words.plain(value)
+    return words.label("value", str(value)) if words.has("value", str(value)) else words.plain(value)
 
 
 def _alternatives(assumption: Assumption, sized: Sized, words: Wording) -> list[Alternative]:

@@ -94,6 +94,8 @@ def _gather(draft: Draft) -> None:
     for estimate in draft.flips:
         material.add_data(estimate.model_dump(mode="json", exclude={"derivation"}))
     material.add_text(draft.words.text("explain", "own_measurements"))
+    for view in draft.assumptions:
+        material.add_names([view.value.partition(" (")[0]])
     for passage in draft.sources.passages:
         material.add_text(passage)
     for citation in draft.sources.citations:
@@ -143,4 +145,4 @@ def _fixed_texts(draft: Draft) -> Iterable[str]:
     if draft.chart:
         yield draft.chart.alt_text
     for view in draft.assumptions:
-        yield view.value
+        yield view.value.partition(" (")[0]

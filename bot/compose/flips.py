@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from bot.reply import names
@@ -9,6 +10,7 @@ from bot.reply.wording import Wording
 from bot.sized import Sized
 from sizing.sensitivity import Flip
 
+_COUNT = re.compile(r"^\d+ × ")
 _RESCUE_ORDER = ("context", "concurrency", "kv_cache", "weights", "devices")
 _MOST = 3
 
@@ -16,10 +18,17 @@ _MOST = 3
 def flip_text(flips: Sequence[Flip], sized: Sized, words: Wording) -> str:
     """One short sentence for each single change that would turn the verdict."""
     if sized.estimate.fits:
-        return " ".join(_limit(flip, sized, words) for flip in flips if flip.kind in ("context", "concurrency"))
+        return " ".join(_limit(flip, sized, words) for flip in _told_limits(flips, sized))
     ordered = sorted(flips, key=lambda flip: _RESCUE_ORDER.index(flip.kind))
     sentences = [_rescue(flip, sized, words) for flip in ordered][:_MOST]
     return " ".join(sentences) if sentences else words.text("flip", "none")
+
+
+def _told_limits(flips: Sequence[Flip], sized: Sized) -> list[Flip]:
+    """A context that is the model's whole one already is no limit to tell."""
+    figures = sized.figures
+    whole = figures.get("longest") and figures["context"] >= figures["longest"]
+    return [flip for flip in flips if flip.kind == "concurrency" or (flip.kind == "context" and not whole)]
 
 
 def _rescue(flip: Flip, sized: Sized, words: Wording) -> str:
@@ -27,17 +36,15 @@ def _rescue(flip: Flip, sized: Sized, words: Wording) -> str:
     if flip.kind in ("context", "concurrency"):
         return words.text("flip", flip.kind, value=flip.after, now=figures[flip.kind])
     if flip.kind == "devices":
-        return words.text("flip", "devices", value=_devices(flip), now=sized.hardware)
+        return words.text("flip", "devices", value=_devices(flip, sized), now=sized.hardware)
     now = figures["weights" if flip.kind == "weights" else "kv"]
     return words.text("flip", flip.kind, value=names.weight_format(str(flip.after)), now=now)
 
 
-def _devices(flip: Flip) -> str:
-    return (
-        names.counted(int(str(flip.after)), flip.estimate.memory.per_device[0].accelerator or "")
-        if flip.estimate.memory
-        else ""
-    )
+def _devices(flip: Flip, sized: Sized) -> str:
+    """`4 × RTX 4090`, by the name that the hardware has without its count."""
+    bare = _COUNT.sub("", sized.hardware)
+    return f"{flip.after} × {bare}"
 
 
 def _limit(flip: Flip, sized: Sized, words: Wording) -> str:
@@ -48,7 +55,8 @@ def _limit(flip: Flip, sized: Sized, words: Wording) -> str:
         if longest and limit >= longest:
             return words.text("flip", "whole_context", value=longest, concurrency=sized.figures["concurrency"])
         return words.text("flip", "largest_context", value=limit, concurrency=sized.figures["concurrency"])
-    return words.text("flip", "most_users", value=limit, context=sized.figures["context"])
+    key = "most_users_one" if limit == 1 else "most_users"
+    return words.text("flip", key, value=limit, context=sized.figures["context"])
 
 
 def most(flip: Flip) -> int:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from bot.reply.wording import Wording
-from bot.sized import Sized
+from bot.sized import Sized, is_machine
 
 # Below this, what lies in host memory is the engine's own bookkeeping and no news to anybody.
 _TOLD_HOST_GIB = 2.0
+_LEAST_GIB = 0.05
+_STATES = ("weights", "gradients", "optimizer", "activations")
 
 
 def verdict_headline(sized: Sized, words: Wording) -> str:
@@ -17,6 +19,8 @@ def verdict_headline(sized: Sized, words: Wording) -> str:
     if blocker(sized):
         return words.text("headline", "cannot", **figures)
     each = "_each" if len(sized.devices) > 1 else ""
+    if sized.verdict == "no" and _host_is_short(sized):
+        return words.text("headline", "no_host", **figures)
     if sized.verdict == "no":
         return words.text("headline", f"no{each}", **figures)
     if sized.verdict == "tight":
@@ -34,6 +38,12 @@ def _how_tight(sized: Sized) -> str:
     return "_range" if margin.low < 0 else ""
 
 
+def _host_is_short(sized: Sized) -> bool:
+    """The cards would do, but not the RAM for what was moved off them."""
+    spare = [device.usable_gib - device.total_gib for device in sized.devices if device.usable_gib is not None]
+    return bool(spare) and min(spare) >= 0 > (sized.margin_gib or 0.0) and sized.figures["host_gib"] > 0
+
+
 def lead(sized: Sized, words: Wording) -> str:
     """What needs how much, against what the hardware offers."""
     figures = dict(sized.figures)
@@ -42,10 +52,24 @@ def lead(sized: Sized, words: Wording) -> str:
     figures["load"] = load(figures, words)
     if figures.get("usable_gib") is None:
         return words.text("lead", "parts_only", **figures)
-    figures["offer"] = words.text("lead", "offer_one" if figures["devices"] == 1 else "offer_many", **figures)
-    key = "parts_training" if figures["optimizer_gib"] else "parts" if "concurrency" in figures else "parts_simple"
+    figures["offer"] = words.text("lead", _offer(sized), **figures)
+    figures["parts"] = _training_parts(figures, words)
+    key = "parts_training" if figures["task"] == "training" else "parts" if "concurrency" in figures else "parts_simple"
     host = words.text("lead", "host", **figures) if figures["host_gib"] >= _TOLD_HOST_GIB else ""
     return " ".join(part for part in (words.text("lead", key, **figures), host) if part)
+
+
+def _offer(sized: Sized) -> str:
+    if len(sized.devices) > 1:
+        return "offer_many"
+    return "offer_machine" if is_machine(sized) else "offer_one"
+
+
+def _training_parts(figures: dict[str, Any], words: Wording) -> str:
+    """The states of a training run that take memory on the devices, largest first."""
+    parts = [(figures[f"{name}_gib"], words.label("parts", name)) for name in _STATES]
+    shown = [f"{label} {words.gib(size)}" for size, label in sorted(parts, reverse=True) if size >= _LEAST_GIB]
+    return ", ".join(shown)
 
 
 def load(figures: dict[str, Any], words: Wording) -> str:

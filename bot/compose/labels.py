@@ -9,10 +9,10 @@ from bot.reply.wording import Wording
 from bot.sized import Sized
 
 
-def option_label(sized: Sized, words: Wording) -> str:
-    """`2 × H100 SXM 80 GB, FP8, KV FP8, TP 2`."""
+def option_label(sized: Sized, words: Wording, with_model: bool = False) -> str:
+    """`2 × H100 SXM 80 GB, FP8, KV FP8, TP 2`, the model before it where models differ."""
     figures = sized.figures
-    parts = [sized.hardware, str(figures.get("weights") or "")]
+    parts = [str(figures["model"]) if with_model else "", sized.hardware, str(figures.get("weights") or "")]
     resolved = sized.resolved
     if resolved is not None and resolved.kv_k.bits_per_element < 16:
         parts.append(f"KV {figures['kv']}")

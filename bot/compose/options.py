@@ -30,8 +30,10 @@ def compare_table(alternatives: Sequence[Sized], words: Wording) -> Table:
     """What was compared, in the order it was named."""
     keys = ("col_option", "col_verdict", "col_memory", "col_margin", "col_speed", "col_cost")
     rows = []
+    several = len({option.figures["model"] for option in alternatives}) > 1
     for option in alternatives:
-        label, *rest = _row(option, words)
+        _, *rest = _row(option, words)
+        label = option_label(option, words, with_model=several)
         rows.append((label, verdict_cell(option, words), *rest))
     return Table(
         caption=words.text("ui", "compare_caption"),
@@ -50,9 +52,11 @@ def _row(option: Sized, words: Wording) -> tuple[str, ...]:
     )
 
 
-def chart(options: Sequence[Sized], words: Wording) -> Chart | None:
+def chart(options: Sequence[Sized], words: Wording, labels: Sequence[str] = ()) -> Chart | None:
     """A bar for each option whose hardware is known: what its fullest device holds."""
-    bars = [bar for bar in (_bar(option, words) for option in options[:MOST_BARS]) if bar is not None]
+    shown = labels or [option_label(option, words) for option in options]
+    pairs = zip(options[:MOST_BARS], shown, strict=False)
+    bars = [bar for bar in (_bar(option, label) for option, label in pairs) if bar is not None]
     if not bars:
         return None
     said = [
@@ -61,14 +65,14 @@ def chart(options: Sequence[Sized], words: Wording) -> Chart | None:
     return Chart(title=words.text("ui", "chart_title"), alt_text="; ".join(said) + ".", bars=tuple(bars))
 
 
-def _bar(option: Sized, words: Wording) -> ChartBar | None:
+def _bar(option: Sized, label: str) -> ChartBar | None:
     known = [device for device in option.devices if device.usable_gib]
     if not known:
         return None
     fullest = min(known, key=lambda device: (device.usable_gib or 0.0) - device.total_gib)
     states = (fullest.gradients_gib or 0.0) + (fullest.optimizer_gib or 0.0)
     return ChartBar(
-        label=option_label(option, words),
+        label=label,
         weights_gib=fullest.weights_gib,
         kv_cache_gib=fullest.kv_cache_gib or 0.0,
         activations_gib=fullest.activations_gib,

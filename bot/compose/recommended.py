@@ -49,10 +49,11 @@ def _sized(option: Option, defaults: Defaults) -> Sized:
     return size_parsed(parsed, defaults, plain_spec(parsed), option.estimate)
 
 
-def almost_text(options: Options, words: Wording) -> str:
-    """The cheapest that almost works, and what it lacks."""
+def almost_text(options: Options, asked: Sized, words: Wording) -> str:
+    """The cheapest that almost works, and what it lacks; what was asked about is told already."""
     sentences = []
-    for option, lacks in options.almost[:1]:
+    others = [(option, lacks) for option, lacks in options.almost if option.hardware != asked.hardware]
+    for option, lacks in others[:1]:
         lacking = words.listed(lack_text(one, words) for one in lacks)
         sentences.append(words.text("almost", "sentence", label=option_label(option, words), lacking=lacking))
     return " ".join(sentences)

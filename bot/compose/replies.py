@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot import explain
-from bot.compose import passages, sizing_answer
+from bot.compose import comparison, passages, sizing_answer
 from bot.compose.changes import change_text
+from bot.compose.common import write_fault
 from bot.compose.draft import Draft
 from bot.compose.faults import field_label
 from bot.heard import Heard
@@ -15,6 +18,7 @@ from bot.understand.request import Clarify
 from sizing.defaults import Defaults
 
 # Without an answer to these nothing is worked out; an open contradiction is asked beside the answer for the last value.
+_SOURCES_MAY_ANSWER = ("explain", "system", "rag", "power", "cost", "finetune", "throughput")
 _MUST_ASK = ("impossible", "ambiguous_word", "empty", "nothing_to_size")
 _WHY_HEADLINES = {1: "why_headline", 2: "why_formulas", 3: "why_inputs"}
 
@@ -29,16 +33,16 @@ def unreadable(draft: Draft, text: str, limit: int) -> None:
 def fixed(draft: Draft, heard: Heard) -> None:
     """Help, a fresh start, or a friendly refusal of what is none of our business."""
     words = draft.words
-    if not heard.in_scope:
-        draft.intent = "out_of_scope"
-        draft.headline = words.text("refusal", "out_of_scope")
-        draft.say("refusal", words.text("refusal", "try"))
-    elif heard.wish == "new":
+    if heard.wish == "new":
         draft.headline = words.text("headline", "fresh")
-    else:
+    elif heard.wish == "help":
         draft.headline = words.text("refusal", "help")
         draft.lead = words.text("refusal", "help_more")
         draft.say("note", words.text("refusal", "try"))
+    else:
+        draft.intent = "out_of_scope"
+        draft.headline = words.text("refusal", "out_of_scope")
+        draft.say("refusal", words.text("refusal", "try"))
     _own_words(draft)
 
 
@@ -77,15 +81,15 @@ def worked_out(draft: Draft, heard: Heard, text: str, thread: ThreadState, defau
     """A message that asks for figures or for an explanation."""
     if heard.clarify is not None and heard.clarify.code in _MUST_ASK:
         return _asked_back(draft, heard, text)
+    heard = _without_nameless(heard)
+    if heard.intent == "explain" and _unnamed(heard) and passages.write_explanation(draft, text):
+        return _turn(draft, heard, text)
     if any(_nameless(spec) for spec in heard.specs):
         return _asked_back(draft, heard, text)
     if _asks_about_last(heard, thread):
         return _explained(draft, heard, text, defaults)
     if not any(_sizable(spec) for spec in heard.specs):
         return _without_spec(draft, heard, text)
-    only_why = heard.intent == "explain" and not any(spec.get("hardware") for spec in heard.specs)
-    if only_why and passages.write_explanation(draft, text):
-        return _turn(draft, heard, text)
     _write_specs(draft, heard, text, defaults)
     if heard.clarify is not None:
         draft.say("clarify", clarify_text(heard.clarify, draft))
@@ -125,6 +129,19 @@ def _sizable(spec: Spec) -> bool:
     return bool(spec.get("model") or spec.get("hardware"))
 
 
+def _unnamed(heard: Heard) -> bool:
+    """No hardware that can be sized on."""
+    return not any(spec.get("hardware") and not _nameless(spec) for spec in heard.specs)
+
+
+def _without_nameless(heard: Heard) -> Heard:
+    """ "What kind of card?" asks for hardware: the card without a name is the answer, not a fact."""
+    if not heard.asks("size") or heard.asks("fits"):
+        return heard
+    specs = tuple({key: value for key, value in spec.items() if key != "hardware" or not _nameless(spec)} for spec in heard.specs)
+    return replace(heard, specs=specs)
+
+
 def _nameless(spec: Spec) -> bool:
     """Hardware of which nothing is known: "our server", "my laptop"."""
     return any(not (entry.get("accelerator") or entry.get("memory_gb")) for entry in spec.get("hardware") or ())
@@ -132,7 +149,7 @@ def _nameless(spec: Spec) -> bool:
 
 def _without_spec(draft: Draft, heard: Heard, text: str) -> Turn | None:
     """Nothing to size: an explanation from our notes, or one question back."""
-    if passages.write_explanation(draft, text):
+    if heard.asks(*_SOURCES_MAY_ANSWER) and passages.write_explanation(draft, text):
         return _turn(draft, heard, text)
     return _asked_back(draft, heard, text)
 
@@ -180,9 +197,9 @@ def _write_specs(draft: Draft, heard: Heard, question: str, defaults: Defaults) 
     sized = [size(spec, defaults) for spec in heard.specs]
     sound = [one for one in sized if one.estimate.ok]
     if len(sound) > 1:
-        sizing_answer.write_comparison(draft, sound, heard)
+        comparison.write(draft, sound, heard)
     elif len(sized) > 1 and not sound:
-        sizing_answer.write_fault(draft, sized[0])
+        write_fault(draft, sized[0])
     else:
         sizing_answer.write_single(draft, (sound or sized)[0], heard, question, defaults)
 

@@ -5,20 +5,59 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from bot.compose.counting import missed
 from bot.compose.draft import Draft
 from bot.compose.prices import price_sentences
 from bot.heard import Heard
+from bot.reply.wording import Wording
 from bot.sized import Sized, device_counts
 
-Say = Callable[[Draft, Sized], None]
+Say = Callable[[Draft, Sized, str], None]
+
+_SPEED_TARGETS: Final = ("ttft_s", "tokens_s_per_user", "tokens_s_total")
+# Above this a training run is told in days.
+_MOST_HOURS: Final = 96.0
 
 
-def say_asked(draft: Draft, sized: Sized, heard: Heard) -> None:
-    """Speed and capacity always where it fits; the rest where it was asked."""
-    _speed(draft, sized, always=heard.asks("throughput"))
+def say_asked(draft: Draft, sized: Sized, heard: Heard, *, label: str = "", speed: bool = True) -> None:
+    """Speed always where it fits (in a comparison the table has it); targets and the rest where they were asked."""
+    if speed and not label and sized.figures["task"] != "training":
+        _speed(draft, sized, always=heard.asks("throughput"))
+        _targets(draft, sized)
+        _observed(draft, sized, heard)
+    if sized.estimate.training:
+        _training(draft, sized, label)
     for intent, say in _BY_INTENT.items():
         if heard.asks(intent):
-            say(draft, sized)
+            say(draft, sized, label)
+
+
+def asked_headline(sized: Sized, heard: Heard, words: Wording) -> str | None:
+    """A first sentence for what was asked, where nobody asked for the verdict."""
+    if heard.asks("fits", "size", "compare"):
+        return None
+    speed = sized.estimate.speed
+    if heard.intent == "throughput" and sized.estimate.fits and speed and speed.decode_tok_s_per_user:
+        return words.text("headline", "speed", rate=speed.decode_tok_s_per_user, **_named(sized))
+    training = sized.estimate.training or {}
+    if sized.estimate.fits and heard.asks("throughput") and training.get("hours"):
+        return words.text("headline", "hours", hours=_hours(training["hours"], words), **_named(sized))
+    watts = (sized.estimate.cost or {}).get("power_w")
+    if heard.intent == "power" and watts:
+        return words.text("power", "cards", watts=watts, devices=len(sized.devices))
+    return None
+
+
+def _named(sized: Sized) -> dict[str, str]:
+    return {"model": str(sized.figures["model"]), "hardware": sized.hardware}
+
+
+def _hours(hours: Mapping[str, float], words: Wording) -> str:
+    """A range of hours in hours or days: `31–73 h`, `3.1–7.2 days`."""
+    low, high = float(hours["low"]), float(hours["high"])
+    if high > _MOST_HOURS:
+        return f"{words.span({'low': low / 24, 'high': high / 24})} {words.label('words', 'days')}"
+    return f"{words.span({'low': low, 'high': high})} h"
 
 
 def _speed(draft: Draft, sized: Sized, always: bool) -> None:
@@ -37,6 +76,56 @@ def _speed(draft: Draft, sized: Sized, always: bool) -> None:
         draft.say("note", ", ".join(parts) + ".", draft.title("speed"))
 
 
+def _targets(draft: Draft, sized: Sized) -> None:
+    """Whether the wishes for speed are met."""
+    if sized.parsed is None or sized.estimate.speed is None:
+        return
+    words = draft.words
+    wishes = sized.parsed.targets.model_dump(include=set(_SPEED_TARGETS), exclude_none=True)
+    lacking = missed(sized.estimate, sized.parsed.targets)
+    if lacking:
+        shown = [words.text("lack", f"target_{name}", wanted=wanted, got=got) for name, wanted, got in lacking]
+        draft.say("note", words.text("speed", "missed", lacking=words.listed(shown)), draft.title("target"))
+        draft.material.add_data({name: value for name, wanted, got in lacking for value in (wanted, got)})
+        draft.material.add_data([{name: got} for name, _, got in lacking])
+    elif wishes:
+        draft.say("note", words.text("speed", "met"), draft.title("target"))
+
+
+def _observed(draft: Draft, sized: Sized, heard: Heard) -> None:
+    """A measured speed beside the estimate: as expected, slower, or faster."""
+    other = heard.request.get("other") or {}
+    measured = (other.get("observed") or {}).get("tok_s")
+    speed = sized.estimate.speed
+    if not measured or speed is None or speed.decode_tok_s_per_user is None:
+        return
+    expected = speed.decode_tok_s_per_user
+    key = "slower" if measured < expected.low else "faster" if measured > expected.high else "as_expected"
+    draft.material.add(measured, "rate")
+    draft.say("diagnosis", draft.words.text("observed", key, measured=measured, rate=expected), draft.title("measured"))
+
+
+def _training(draft: Draft, sized: Sized, label: str) -> None:
+    """Rate, time and size of a checkpoint of a training run."""
+    training = sized.estimate.training or {}
+    words = draft.words
+    parts = []
+    if rate := training.get("tokens_per_second"):
+        parts.append(words.text("training", "rate", rate=rate))
+        draft.material.add_rates(rate)
+    if hours := training.get("hours"):
+        parts.append(words.text("training", "time", hours=_hours(hours, words)))
+        draft.material.add_hours(hours)
+    if size := (training.get("checkpoint_gb") or {}).get("weights"):
+        parts.append(words.text("training", "checkpoint", size=size))
+        draft.material.add_gb(size)
+    draft.say("note", _with_label(", ".join(parts), label) + "." if parts else "", draft.title("training"))
+
+
+def _with_label(text: str, label: str) -> str:
+    return f"{label}: {text}" if label else text
+
+
 def say_thresholds(draft: Draft, sized: Sized) -> None:
     """What a load test should show: below the lower end something is set up wrong."""
     speed = sized.estimate.speed
@@ -49,19 +138,19 @@ def say_thresholds(draft: Draft, sized: Sized) -> None:
     draft.say("note", " ".join(parts), draft.title("loadtest_expect"))
 
 
-def _cost(draft: Draft, sized: Sized) -> None:
+def _cost(draft: Draft, sized: Sized, label: str) -> None:
     cost = sized.estimate.cost or {}
     draft.material.add_money(cost)
     count = sum(device_counts(sized).values())
-    draft.say("note", " ".join(price_sentences(cost, count, draft.words)), draft.title("cost"))
+    draft.say("note", _with_label(" ".join(price_sentences(cost, count, draft.words)), label), draft.title("cost"))
 
 
-def _power(draft: Draft, sized: Sized) -> None:
+def _power(draft: Draft, sized: Sized, label: str) -> None:
     watts = (sized.estimate.cost or {}).get("power_w")
     if watts:
         draft.material.add(watts, "power")
         text = draft.words.text("power", "cards", watts=watts, devices=len(sized.devices))
-        draft.say("note", text, draft.title("power"))
+        draft.say("note", _with_label(text, label), draft.title("power"))
 
 
 _BY_INTENT: Final[Mapping[str, Say]] = {"cost": _cost, "power": _power}

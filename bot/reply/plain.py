@@ -90,7 +90,8 @@ def cited(citation: Citation, words: Wording) -> str:
     """`[1] Note “KV cache”, “Formula” (after vLLM documentation)`."""
     where = words.text("cite", citation.kind, title=citation.title)
     section = words.text("cite", "section", section=citation.section) if citation.section else ""
-    source = words.text("cite", "source", source=citation.source) if citation.source else ""
+    key = "source" if citation.kind == "note" else "sheet_source"
+    source = words.text("cite", key, source=citation.source) if citation.source else ""
     return f"[{citation.n}] {where}{section}{source}"
 
 

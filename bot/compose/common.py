@@ -1,0 +1,36 @@
+"""Parts that several kinds of answers share."""
+
+from __future__ import annotations
+
+from bot.answer import Action
+from bot.compose import passages
+from bot.compose.draft import Draft
+from bot.compose.faults import fault_text
+from bot.compose.warnings import warning_text
+from bot.explain import why
+from bot.heard import Heard
+from bot.sized import Sized
+
+ALL_ACTIONS: tuple[Action, ...] = ("why", "compare", "cheaper", "launch", "loadtest", "export")
+
+
+def write_fault(draft: Draft, sized: Sized) -> None:
+    """A spec that cannot be sized: what was not understood, and what would work."""
+    draft.sized = [sized]
+    error = sized.estimate.error
+    draft.headline = fault_text(error, draft.words) if error else draft.words.text("headline", "unsizable")
+    draft.material.add_text(draft.headline)
+
+
+def say_why(draft: Draft, sized: Sized, heard: Heard, question: str) -> None:
+    """The dominant cause; what the sources say where an explanation was asked for."""
+    paragraph = why(sized, draft.words, draft.sources)
+    if paragraph is not None:
+        draft.paragraphs.append(paragraph)
+    if heard.asks("explain"):
+        passages.say_explanation(draft, question)
+
+
+def say_warnings(draft: Draft, sized: Sized) -> None:
+    for warning in sized.estimate.warnings:
+        draft.say("warning", warning_text(warning, draft.words), draft.title("warning"))

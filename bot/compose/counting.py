@@ -1,0 +1,54 @@
+""" "How many L40S?": the smallest number of the named card that does."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.sized import Sized, size
+from bot.thread import Spec
+from sizing.defaults import Defaults
+from sizing.estimate import Estimate
+from sizing.spec import Targets
+
+_HOW_MANY: Final = re.compile(r"how many|wie ?viele?\b", re.IGNORECASE)
+_COUNTS: Final = (1, 2, 4, 8, 16)
+
+
+def with_count(asked: Sized, question: str, defaults: Defaults) -> Sized:
+    """The spec with the number of cards that was asked for; as it is where none was asked for or none does."""
+    hardware = asked.spec.get("hardware") or []
+    open_count = len(hardware) == 1 and hardware[0].get("count") is None and _HOW_MANY.search(question)
+    if not open_count or asked.parsed is None:
+        return asked
+    for count in _COUNTS:
+        tried = size(_counted(asked.spec, count), defaults)
+        if tried.estimate.verdict == "fits" and meets(tried.estimate, asked.parsed.targets):
+            return tried
+    return asked
+
+
+def _counted(spec: Spec, count: int) -> Spec:
+    return {**spec, "hardware": [{**spec["hardware"][0], "count": count}]}
+
+
+def meets(estimate: Estimate, targets: Targets) -> bool:
+    """Whether the expected speed is what was wished; a target that no figure answers counts as met."""
+    return not missed(estimate, targets)
+
+
+def missed(estimate: Estimate, targets: Targets) -> list[tuple[str, float, float]]:
+    """(target, wanted, expected) of every target that the expected speed misses, in the unit of the target."""
+    speed = estimate.speed
+    if speed is None:
+        return []
+    rows = (
+        ("tokens_s_per_user", targets.tokens_s_per_user, speed.decode_tok_s_per_user, 1.0, True),
+        ("tokens_s_total", targets.tokens_s_total, speed.output_tok_s_total, 1.0, True),
+        ("ttft_s", targets.ttft_s, speed.ttft_ms, 1000.0, False),
+    )
+    return [
+        (name, wanted, got.expected / scale)
+        for name, wanted, got, scale, more_is_better in rows
+        if wanted and got and (got.expected / scale < wanted if more_is_better else got.expected / scale > wanted)
+    ]

@@ -1,0 +1,56 @@
+"""Hardware without a model: what runs on it, or what was asked about the hardware itself."""
+
+from __future__ import annotations
+
+from bot.compose import passages, topics
+from bot.compose.assumptions import assumption_views
+from bot.compose.common import write_fault
+from bot.compose.draft import Draft
+from bot.compose.runnable import SELECTION, runnable, runnable_table
+from bot.explain import cite_devices
+from bot.heard import Heard
+from bot.sized import Sized, size
+from sizing.defaults import Defaults
+
+# These are about the machine, not about models that would run on it.
+_ABOUT_THE_MACHINE = ("power", "system", "explain", "cost", "rag")
+
+
+def write(draft: Draft, sized: Sized, heard: Heard, question: str, defaults: Defaults) -> None:
+    """The reverse question, unless the message is about power, price, the box or a cause."""
+    probe = size({**sized.spec, "model": {"id": SELECTION[0]}}, defaults)
+    if not probe.estimate.ok:
+        write_fault(draft, probe)
+    elif heard.intent in _ABOUT_THE_MACHINE and not heard.asks("fits", "size", "throughput"):
+        _write_machine(draft, probe, heard, question)
+    else:
+        _write_models(draft, sized, heard, defaults)
+
+
+def _write_machine(draft: Draft, probe: Sized, heard: Heard, question: str) -> None:
+    """What was asked of the machine: its own figures first, else what the sources say."""
+    words = draft.words
+    draft.sized = [probe]
+    own = topics.asked_headline(probe, heard, words)
+    if own is not None:
+        draft.headline = own
+        topics.say_asked(draft, probe, heard, speed=False)
+        passages.say_explanation(draft, question)
+    elif not passages.write_explanation(draft, question):
+        draft.headline = words.text("explain", "no_source")
+        topics.say_asked(draft, probe, heard, speed=False)
+    cite_devices([probe], draft.sources)
+
+
+def _write_models(draft: Draft, sized: Sized, heard: Heard, defaults: Defaults) -> None:
+    words = draft.words
+    found = runnable(sized.spec, defaults)
+    key = "runnable" if found else "runnable_none"
+    draft.headline = words.text("headline", key, hardware=sized.hardware, count=len(found))
+    draft.sized, draft.options = [sized], found
+    draft.material.add(len(found))
+    if found:
+        draft.table = runnable_table(found, words)
+        topics.say_asked(draft, found[0], heard, speed=False)
+        draft.assumptions = assumption_views(found[0], words)
+        cite_devices(found[:1], draft.sources)

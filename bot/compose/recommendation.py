@@ -1,0 +1,78 @@
+"""A workload without hardware: what to take."""
+
+from __future__ import annotations
+
+from bot.compose import headline, topics, training
+from bot.compose.assumptions import assumption_views
+from bot.compose.common import ALL_ACTIONS, say_why, write_fault
+from bot.compose.draft import Draft
+from bot.compose.faults import fault_text
+from bot.compose.options import chart, options_table
+from bot.compose.recommended import Options, almost_text, options_for
+from bot.explain import cite_devices
+from bot.heard import Heard
+from bot.sized import Sized, size
+from sizing.defaults import Defaults
+
+# Where no search is possible, the need is told on a card that holds nearly everything.
+_PROBE = {"accelerator": "nvidia-h200-sxm-141gb", "count": 1}
+
+
+def write(draft: Draft, sized: Sized, heard: Heard, question: str, defaults: Defaults) -> None:
+    """The option that meets the workload at the lowest cost, then the next ones."""
+    if sized.spec.get("task") == "training":
+        training.write_recommendation(draft, sized, heard, question, defaults)
+        return
+    options = options_for(sized.spec, defaults)
+    draft.considered = [one for one, _ in options.almost]
+    if options.error is not None:
+        _write_need(draft, sized, heard, question, options, defaults)
+    elif not options.good:
+        _write_nothing(draft, sized, options)
+    else:
+        _write_options(draft, options, heard, question)
+
+
+def _write_options(draft: Draft, options: Options, heard: Heard, question: str) -> None:
+    words = draft.words
+    best = options.good[0]
+    draft.sized, draft.options = [best], list(options.good)
+    draft.headline = _headline(best, draft)
+    draft.lead = headline.lead(best, words)
+    draft.table = options_table(draft.options, words)
+    draft.chart = chart(draft.options, words)
+    draft.say("cheaper", almost_text(options, best, words), draft.title("almost"))
+    say_why(draft, best, heard, question)
+    topics.say_asked(draft, best, heard)
+    draft.assumptions = assumption_views(best, words)
+    cite_devices([best], draft.sources)
+    draft.actions = ALL_ACTIONS
+
+
+def _headline(best: Sized, draft: Draft) -> str:
+    words = draft.words
+    each = words.text("ui", "on_each") if len(best.devices) > 1 else ""
+    key = "recommend_tight" if best.verdict == "tight" else "recommend"
+    return words.text("headline", key, **{**best.figures, "each": each})
+
+
+def _write_nothing(draft: Draft, sized: Sized, options: Options) -> None:
+    words = draft.words
+    draft.headline = words.text("headline", "recommend_none", model=sized.figures["model"])
+    draft.sized = [one for one, _ in options.almost[:1]] or [sized]
+    draft.say("cheaper", almost_text(options, sized, words), draft.title("almost"))
+
+
+def _write_need(draft: Draft, sized: Sized, heard: Heard, question: str, options: Options, defaults: Defaults) -> None:
+    """No search for this kind of work: what it needs, on a card large enough to tell."""
+    probe = size({**sized.spec, "hardware": [_PROBE]}, defaults)
+    if not probe.estimate.ok:
+        write_fault(draft, probe)
+        if options.error is not None and probe.estimate.error is None:
+            draft.headline = fault_text(options.error, draft.words)
+        return
+    draft.sized = [probe]
+    draft.headline = draft.words.text("headline", "need", **probe.figures)
+    draft.lead = draft.words.text("lead", "need_on", **probe.figures)
+    say_why(draft, probe, heard, question)
+    draft.assumptions = assumption_views(probe, draft.words)

@@ -1,0 +1,75 @@
+"""One spec on the hardware it names: does it fit, by how much, and what would do instead."""
+
+from __future__ import annotations
+
+from bot.compose import counting, headline, topics, training
+from bot.compose.assumptions import assumption_views
+from bot.compose.common import ALL_ACTIONS, say_warnings, say_why
+from bot.compose.draft import Draft
+from bot.compose.flips import flip_text, most
+from bot.compose.options import chart, options_table
+from bot.compose.recommended import Options, almost_text, options_for, strictly_better
+from bot.explain import cite_devices
+from bot.heard import Heard
+from bot.reply import names
+from bot.sized import Sized
+from sizing.defaults import Defaults
+from sizing.sensitivity import flips
+
+# Asking for any of these asks for options even where the hardware named does.
+_WANT_OPTIONS = ("size", "cheaper")
+
+
+def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Defaults) -> None:
+    """The verdict first; then options, what would flip it, why, and what else was asked."""
+    words = draft.words
+    sized = counting.with_count(asked, question, defaults)
+    options = _options(sized, heard, defaults)
+    draft.sized = [sized]
+    draft.options = strictly_better(options.good, sized)
+    draft.considered = [one for one, _ in options.almost]
+    draft.headline = _headline(draft, asked, sized, heard)
+    draft.lead = " ".join(part for part in (_second(draft, sized, heard), headline.lead(sized, words)) if part)
+    draft.table = options_table(draft.options, words) or training.ladder_table(draft, sized, defaults)
+    draft.chart = chart([sized, *draft.options], words)
+    _say_flips(draft, sized, defaults)
+    draft.say("cheaper", almost_text(options, sized, words), draft.title("almost"))
+    say_why(draft, sized, heard, question)
+    topics.say_asked(draft, sized, heard)
+    say_warnings(draft, sized)
+    draft.assumptions = assumption_views(sized, words)
+    cite_devices([sized], draft.sources)
+    draft.actions = ALL_ACTIONS
+
+
+def _options(sized: Sized, heard: Heard, defaults: Defaults) -> Options:
+    wanted = not sized.estimate.fits or heard.asks(*_WANT_OPTIONS)
+    return options_for(sized.spec, defaults) if wanted and sized.figures["task"] != "training" else Options()
+
+
+def _headline(draft: Draft, asked: Sized, sized: Sized, heard: Heard) -> str:
+    """The verdict, unless something else was asked first and can be said in a sentence."""
+    words = draft.words
+    if asked is not sized and sized.estimate.fits:
+        return words.text("headline", "count", **sized.figures)
+    return topics.asked_headline(sized, heard, words) or headline.verdict_headline(sized, words)
+
+
+def _second(draft: Draft, sized: Sized, heard: Heard) -> str:
+    """The verdict as second sentence where another one leads."""
+    if topics.asked_headline(sized, heard, draft.words) is None:
+        return ""
+    return headline.verdict_headline(sized, draft.words)
+
+
+def _say_flips(draft: Draft, sized: Sized, defaults: Defaults) -> None:
+    if sized.parsed is None or sized.figures["task"] != "inference":
+        return
+    found = flips(sized.parsed, sized.estimate, defaults)
+    if sized.verdict == "tight" and (sized.margin_gib or 0.0) < 0:
+        found = tuple(flip for flip in found if flip.kind == "context")
+    key = "flip" if not sized.estimate.fits else "limits"
+    draft.say("flip", flip_text(found, sized, draft.words), draft.title(key))
+    draft.flips = [flip.estimate for flip in found]
+    draft.material.add_names(names.weight_format(str(flip.after)) for flip in found)
+    draft.material.add_data([{"before": flip.before, "after": flip.after, "most": most(flip)} for flip in found])
