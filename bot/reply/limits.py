@@ -14,7 +14,7 @@ TABLE_CHARS: Final = 7_000
 CELL_CHARS: Final = 300
 # 4,000 characters of `text` are recommended; `chat.update` refuses more.
 TEXT_CHARS: Final = 3_900
-NOTIFICATION_CHARS: Final = 1_500
+NOTIFICATION_CHARS: Final = 700
 BUTTON_CHARS: Final = 75
 PLACEHOLDER_CHARS: Final = 150
 OPTION_CHARS: Final = 75
