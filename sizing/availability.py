@@ -19,18 +19,36 @@ HOURS_PER_YEAR = 8760.0
 _ONE_SERVER, _COMMON_SHARE = 0.99, 0.1
 
 BACKUP_CHECKLIST = (
-    "own_documents", "index_sources", "settings_and_prompts", "adapters_and_checkpoints", "model_checksums", "elsewhere_not_scratch",
-    "restore_tested", "time_until_usable",
-)  # fmt: skip
+    "own_documents",
+    "index_sources",
+    "settings_and_prompts",
+    "adapters_and_checkpoints",
+    "model_checksums",
+    "elsewhere_not_scratch",
+    "restore_tested",
+    "time_until_usable",
+)
 VERSION_MATRIX = ("driver", "cuda_or_rocm", "framework", "engine", "model_revision", "container_image", "way_back")
 DATA_PROTECTION = ("where_data_lies", "who_reads_logs", "retention", "processors", "all_services", "deletion")
 ACCESS = ("who_changes_models", "who_reads_prompts", "consoles", "api_not_open", "gateway_and_queue")
 MONITORING = (
-    "requests_waiting", "cache_usage", "first_token_p95", "tokens_per_second", "errors", "gpu_memory", "temperature_and_power", "disk_space",
-)  # fmt: skip
+    "requests_waiting",
+    "cache_usage",
+    "first_token_p95",
+    "tokens_per_second",
+    "errors",
+    "gpu_memory",
+    "temperature_and_power",
+    "disk_space",
+)
 LOAD_TEST = (
-    "documented_profile", "lengths_typical_and_longest", "normal_and_peak", "first_token_and_rate", "errors_counted", "limits_of_the_test",
-)  # fmt: skip
+    "documented_profile",
+    "lengths_typical_and_longest",
+    "normal_and_peak",
+    "first_token_and_rate",
+    "errors_counted",
+    "limits_of_the_test",
+)
 DISTRIBUTED_JOB = ("restart_point", "spare_resources", "progress_of_the_whole", "nodes_and_links")
 SECOND_CARD = ("fits_case", "slot_lanes", "watts", "plugs", "cooling", "engine_splits")
 OFFER = (
@@ -54,11 +72,17 @@ PURCHASE_STEPS = (
 )
 
 _UPGRADE: dict[Bottleneck, tuple[str, ...]] = {
-    "vram": ("more_memory_or_smaller_format", "second_card_split"), "bandwidth": ("faster_memory", "smaller_format"),
-    "compute": ("second_card_replica", "faster_card"), "cpu": ("faster_processor", "more_on_gpu"),
-    "ram_bandwidth": ("more_on_gpu", "more_channels"), "pcie": ("wider_slots", "replicas_instead_of_split"), "disk": ("nvme",),
-    "queue": ("second_card_replica", "limit_load"), "none": ("nothing_yet",), "unknown": ("measure_first",),
-}  # fmt: skip
+    "vram": ("more_memory_or_smaller_format", "second_card_split"),
+    "bandwidth": ("faster_memory", "smaller_format"),
+    "compute": ("second_card_replica", "faster_card"),
+    "cpu": ("faster_processor", "more_on_gpu"),
+    "ram_bandwidth": ("more_on_gpu", "more_channels"),
+    "pcie": ("wider_slots", "replicas_instead_of_split"),
+    "disk": ("nvme",),
+    "queue": ("second_card_replica", "limit_load"),
+    "none": ("nothing_yet",),
+    "unknown": ("measure_first",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +104,15 @@ class Topology:
 
 def topology(target: float, servers: int = 1, devices: int = 1) -> Topology:
     """The smallest topology that reaches a target, for a service that needs `servers` servers with `devices` devices in all."""
-    return next(
-        (found for found in _offers(target, servers, devices) if found.reached >= target),
-        _offers(target, servers, devices)[-1],
-    )
+    offers = _offers(target, servers, devices)
+    return next((found for found in offers if found.reached >= target - 1e-12), offers[-1])
 
 
 def _offers(target: float, servers: int, devices: int) -> tuple[Topology, ...]:
     one = _ONE_SERVER**servers
     per_server = devices / servers
     spare = _with_spare(servers)
-    both = 1 - (1 - spare) ** 2
+    both = 1 - (1 - one) ** 2
     return (
         _made("one_server", target, one, servers, 1, devices),
         _made("n_plus_one", target, spare, servers + 1, 1, round(per_server * (servers + 1))),
