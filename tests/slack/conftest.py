@@ -96,6 +96,12 @@ class Chat:
         await self.slack.until(lambda: not self.slack.deliverer.busy and self.room.inbox.waiting() == 0, what="rest")
 
 
+@pytest.fixture(autouse=True)
+def _no_data_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever finds its data by the environment finds a folder of the test."""
+    monkeypatch.setenv("SIZEWISE_DATA_DIR", str(tmp_path))
+
+
 @pytest.fixture(scope="session")
 def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A migrated SQLite file; tests work on copies, so that migrating costs once."""
