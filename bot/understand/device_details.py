@@ -66,6 +66,7 @@ _NODES = re.compile(
     + r")\s?(?:x\s)?(?:nodes?|knoten|servern?|machines?|maschinen|rechnern?|boxes|hosts?|"
     r"systeme?)\b"
 )
+_PLURAL = re.compile(r"s(?![a-z0-9])")
 _EACH = re.compile(
     r"\b(?:each|je|jeweils|per node|pro knoten|per server|pro server|with|mit|a|of|x|per box|" r"pro maschine)\b"
 )
@@ -87,7 +88,7 @@ class DeviceMention:
     core_end: int = 0
     span_end: int = 0
     why_not: str = ""
-    per_node: bool = False
+    open_count: bool = False
 
 
 def completed(text: Text, mention: DeviceMention, taken: list[tuple[int, int]], slash: bool) -> DeviceMention:
@@ -169,13 +170,15 @@ def _with_count(text: Text, mention: DeviceMention, taken: list[tuple[int, int]]
     if _HOW_MANY.search(left) or _ONE_OR_TWO.match(text.folded, max(mention.end, mention.span_end)):
         return replace(mention, count=None, asked=True)
     if _RANGE_COUNT.search(left):
-        return replace(mention, count=None)
+        return replace(mention, count=None, open_count=True)
     count, start = _count_before(text, mention, left, taken)
     if count is None:
         count, end = _count_after(text, mention, slash)
         mention = replace(mention, span_end=max(end, mention.span_end, mention.end))
     else:
         mention = replace(mention, start=start, span_end=max(mention.span_end, mention.end))
+    plural = count is None and _PLURAL.match(text.folded, mention.end - 1) and not mention.name.endswith(("S", "s"))
+    mention = replace(mention, open_count=bool(plural))
     nodes = _nodes(text, mention) if count and not slash else 1
     return replace(mention, count=count * nodes if count else None)
 

@@ -123,14 +123,15 @@ def machines(
 
 
 def _as_device(mention: DeviceMention, pieces: int | None) -> Device:
-    count = mention.count if mention.count is not None or mention.asked else pieces
-    if mention.kind == "cpu":
-        return Device(accelerator=mention.name, count=mention.count, memory_gb=None)
-    return Device(
-        accelerator="unknown" if mention.kind == "mac" else mention.name,
-        count=count if count is not None or mention.asked else None,
-        memory_gb=mention.memory_gb,
-    )
+    name = "unknown" if mention.kind == "mac" else mention.name
+    return Device(accelerator=name, count=_count(mention, pieces), memory_gb=mention.memory_gb)
+
+
+def _count(mention: DeviceMention, pieces: int | None) -> float | None:
+    """One, where a device is named in the singular; open where it is asked for, a range or a bare plural."""
+    if mention.count is not None or mention.asked:
+        return mention.count
+    return pieces or (None if mention.open_count else 1)
 
 
 def _standing(text: Text, mentions: Sequence[DeviceMention]) -> list[DeviceMention]:

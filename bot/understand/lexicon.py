@@ -13,7 +13,7 @@ _PART = re.compile(
     r"(?P<moe>\d{1,2}\s?x\s?\d+(?:[.,]\d+)?b)(?![a-z0-9])"
     r"|(?P<size>\d+(?:[.,_]\d+)?\s?[bmt])(?![a-z0-9])"
     r"|(?P<active>(?<![a-z0-9])[ae]\d+(?:\.\d+)?b(?![a-z0-9]))"
-    r"|(?P<number>\d+(?:[._](?=\d)\d+)*)"
+    r"|(?P<number>\d++(?:[._](?=\d)\d++)*+)"
     r"|(?P<word>[a-z]+)"
     r"|(?P<plus>\+)"
 )

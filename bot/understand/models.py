@@ -176,10 +176,13 @@ def _may_begin(text: Text, pieces: Sequence[Part], place: int, lexicon: ModelLex
 
 
 def _numeral_follows(pieces: Sequence[Part], place: int) -> bool:
-    return (
-        place + 1 < len(pieces)
-        and pieces[place + 1].kind != "word"
-        and pieces[place + 1].start - pieces[place].end <= 1
+    """Whether a size or version stands right behind, a single letter such as the r of "r1" between allowed."""
+    following = list(pieces[place + 1 : place + 3])
+    if not following or following[0].start - pieces[place].end > 1:
+        return False
+    letter = following[0].kind == "word" and len(following[0].text) == 1 and len(following) == 2
+    return following[0].kind != "word" or (
+        letter and following[1].kind != "word" and following[1].start == following[0].end
     )
 
 

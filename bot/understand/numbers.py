@@ -152,7 +152,7 @@ _SCALE = re.compile(
     r"|\s(?P<loose>k|m)(?=\s?(?:tok|ctx|context|kontext|chunks|docs|dok|samples|param|eur|usd|"
     r"€|\$)))"
 )
-_FIGURE = re.compile(r"\d+(?:[.,'](?=\d)\d+)*(?:e\+?\d+)?")
+_FIGURE = re.compile(r"\d++(?:[.,'](?=\d)\d++)*+(?:e\+?\d+)?")
 _WORD_FIGURE = re.compile(
     r"(?<![a-z0-9])(?:" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + r")(?![a-z0-9])"
 )

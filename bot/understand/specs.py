@@ -1,5 +1,6 @@
 """Request → WorkloadSpecs: one for each alternative compared, in the engine's terms."""
 
+import re
 from typing import Any
 
 from bot.understand.request import Device, Request
@@ -13,6 +14,13 @@ _TASKS = {
     "embedding": "embedding",
     "reranking": "reranking",
 }
+_HOST = {
+    "ram_gb": "ram_gb", "cpu": "cpu", "psu_w": "psu_w", "power_limit_w": "power_limit_w", "circuit_v": "line_v", "circuit_a": "line_a",
+    "network_gbit": "network_gbit", "quiet": "quiet",
+}  # fmt: skip
+_PIECES = re.compile(r"chunk|abs(?:ä|ae)tz|abschnitt|paragraph|passage|sentence|s(?:ä|ae)tze|vector|vektor|stücke|snippet", re.IGNORECASE)
+_HALF = re.compile(r"\b(?:fp16|float16|bf16|half)\b")
+_SOUND = re.compile(r"\b(?:audio|aufnahme\w*|recording\w*|transcri\w*|transkri\w*|whisper|podcast\w*|anrufe|calls|meeting\w*)\b")
 _LARGEST = {"context_tokens": 1e9, "input_tokens": 1e9, "output_tokens": 1e9, "concurrency": 1e7, "users": 1e7}
 
 
@@ -23,7 +31,7 @@ def specs_of(request: Request) -> list[dict[str, Any]]:
     common = _common(request)
     machines = _machines(request)
     models = _models(request)
-    if not models and not machines and not common.get("concurrency") and not common.get("users"):
+    if not models and not machines and not any(common.get(name) for name in ("concurrency", "users", "work")):
         return []
     return [_one(common, model, machine, request) for model in models or [None] for machine in machines or [()]]
 
@@ -53,12 +61,33 @@ def _surroundings(request: Request) -> dict[str, Any]:
         engine["speculative"] = other["speculative"]
     degrees = {"tensor": "parallel_tp", "pipeline": "parallel_pp", "data": "parallel_dp", "expert": "parallel_ep"}
     parallel = {name: int(other[key]) for name, key in degrees.items() if other.get(key, 0) >= 1}
-    host = {name: value for name, value in (("ram_gb", other.get("ram_gb")), ("cpu", other.get("cpu"))) if value}
+    host = {name: other[key] for name, key in _HOST.items() if other.get(key)}
     parts = {
         "engine": engine, "parallel": parallel, "host": host, "targets": _targets(request), "constraints": _constraints(other),
-        "load": _load(request), "training": _training(request),
+        "load": _load(request), "training": _training(request), "work": _work(request),
     }  # fmt: skip
     return {name: part for name, part in parts.items() if part}
+
+
+def _work(request: Request) -> dict[str, Any]:
+    """The corpus, the vectors or the recordings of a message; pieces of text are counted as such where it says so."""
+    other = request.other
+    words = request.evidence.get("documents", "") or request.text
+    pieces = other.get("documents")
+    out: dict[str, Any] = {}
+    if pieces and 1 <= pieces <= 1e7 and not _PIECES.search(words):
+        out["documents"] = int(pieces)
+    elif pieces and 1 <= pieces <= 1e12:
+        out["chunks"] = int(pieces)
+    if other.get("dims") and 1 <= other["dims"] <= 65536:
+        out["dimensions"] = int(other["dims"])
+        out |= {"vector_bytes": 2.0} if _HALF.search(request.text.lower()) else {}
+    length = request.context_tokens or request.input_tokens
+    if out and length and 0 < length <= 1e9:
+        out["chunk_tokens"] = int(length)
+    if other.get("hours") and _SOUND.search(request.text.lower()):
+        out["audio_hours"] = other["hours"]
+    return out
 
 
 def _targets(request: Request) -> dict[str, Any]:

@@ -119,7 +119,7 @@ _PER_USER = re.compile(
     r"single[- ]stream|je (?:user|stream|chat))\b"
 )
 
-_TIME_FACTOR: dict[Unit, float] = {"milliseconds": 1e-3, "seconds": 1.0, "minutes": 60.0}
+_PER_SECOND: dict[Unit, float] = {"milliseconds": 1000, "seconds": 1, "minutes": 1 / 60}
 
 
 def stance(place: Surroundings, text: str) -> Stance:
@@ -156,7 +156,7 @@ def speed_readings(place: Surroundings, text: str) -> Iterator[Reading]:
     """Times and rates as targets, observations or claims."""
     quantity = place.quantity
     start, end = quantity.span
-    if quantity.unit in _TIME_FACTOR:
+    if quantity.unit in _PER_SECOND:
         yield from _time(place, text, start, end)
     elif quantity.unit == "token_rate":
         kind = stance(place, text)
@@ -179,7 +179,7 @@ def speed_readings(place: Surroundings, text: str) -> Iterator[Reading]:
 
 def _time(place: Surroundings, text: str, start: int, end: int) -> Iterator[Reading]:
     quantity = place.quantity
-    seconds = quantity.value * _TIME_FACTOR[quantity.unit]
+    seconds = quantity.value / _PER_SECOND[quantity.unit]
     kind = stance(place, text)
     if _TPOT.search(place.left[-30:]) or _TPOT_AFTER.match(place.right):
         if kind in ("wish", "open") and seconds > 0:

@@ -33,12 +33,19 @@ def _plain(device: Any) -> dict[str, Any]:
 
 def _close(found: dict[str, Any], wanted: dict[str, Any]) -> bool:
     return found.keys() == wanted.keys() and all(
-        found[key] == (pytest.approx(value, rel=2e-3) if isinstance(value, (int, float)) else value) for key, value in wanted.items()
+        found[key] == (pytest.approx(value, rel=2e-3) if isinstance(value, (int, float)) else value)
+        for key, value in wanted.items()
     )
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Reicht eine RTX 4090 für Llama 3.3 70B?", "I get 12 tok/s on a 3090", "VRAM 24 GB, 50 % of the users at once"]
+    "text",
+    [
+        "",
+        "Reicht eine RTX 4090 für Llama 3.3 70B?",
+        "I get 12 tok/s on a 3090",
+        "VRAM 24 GB, 50 % of the users at once",
+    ],
 )
 def test_a_question_is_no_log(text: str) -> None:
     assert observe(text) is None

@@ -1,0 +1,159 @@
+"""Tables of the small grammars: figures, formats, devices, models, engines, methods."""
+
+import pytest
+
+from bot.understand.device_details import DeviceMention
+from bot.understand.devices import read_devices
+from bot.understand.engines import choose_engine, read_engines, read_method
+from bot.understand.formats import choose, read_formats
+from bot.understand.models import read_models
+from bot.understand.numbers import quantities
+from bot.understand.text import fold
+from sizing.catalogue.names import find
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "read"),
+    [
+        ("5-6 hundred tok each", "en", [(500.0, 600.0, "tokens")]),
+        ("so 40-60 T€ für", "de", [(40_000.0, 60_000.0, "money_suffix")]),
+        ("1,5 Mio Dokumente", "de", [(None, 1_500_000.0, "documents")]),
+        ("2 Mio. Dokumente", "de", [(None, 2_000_000.0, "documents")]),
+        ("232,047 chunks", "en", [(None, 232_047.0, "documents")]),
+        ("3,568,759 samples", "en", [(None, 3_568_759.0, "samples")]),
+        ("rent is $1.000/GPU-hr", "en", [(None, 1.0, "")]),
+        ("budget of $10.000", "en", [(None, 10_000.0, "")]),
+        ("Miete 1.000 € im Monat", "de", [(None, 1000.0, "money_suffix")]),
+        ("1.000 tokens per second", "en", [(None, 1000.0, "token_rate")]),
+        ("ca. 3.000 Token", "de", [(None, 3000.0, "tokens")]),
+        ("0,8 Sekunden", "de", [(None, 0.8, "seconds")]),
+        ("4-10 users", "en", [(4.0, 10.0, "people")]),
+        ("1 bis 4 Minuten", "de", [(1.0, 4.0, "minutes")]),
+        ("ein Dutzend Leute", "de", [(None, 12.0, "people")]),
+        ("three colleagues", "en", [(None, 3.0, "people")]),
+        ("seq4k x10 ctx8k", "en", [(None, 4000.0, ""), (None, 10.0, ""), (None, 8000.0, "")]),
+        ("1 million chat samples", "en", [(None, 1_000_000.0, "samples")]),
+        ("1e99 tokens", "en", [(None, 1e99, "tokens")]),
+        ("Q4_K_M and A100 and v0.3", "en", []),
+    ],
+)
+def test_figures(text: str, lang: str, read: list[tuple[float | None, float, str]]) -> None:
+    assert [(q.low, q.value, q.unit) for q in quantities(fold(text).folded, lang)] == read
+
+
+@pytest.mark.parametrize(
+    ("text", "weights", "kv_cache"),
+    [
+        ("Q4_K_M", "q4_k_m", None),
+        ("q4km", "q4_k_m", None),
+        ("UD-Q4_K_XL", "ud-q4_k_xl", None),
+        ("4-bit", "4bit", None),
+        ("70B in 4bit: the Q4_K_M file", "q4_k_m", None),
+        ("AWQ 4bit", "awq-int4", None),
+        ("4.65bpw", "exl2-4.65bpw", None),
+        ("exl3 at 3.5 bpw", "exl3-3.5bpw", None),
+        ("fp8 KV but fp16 weights", "fp16", "fp8"),
+        ("kv at q8", None, "8bit"),
+        ("bf16 kv=fp8", "bf16", "fp8"),
+        ("w4a8kv4", "int4", "int4"),
+        ("kein bf16", None, None),
+        ("8-bit Adam", None, None),
+        ("q4, nee doch lieber q5", "5bit", None),
+        ("768 dims fp16", None, None),
+    ],
+)
+def test_formats(text: str, weights: str | None, kv_cache: str | None) -> None:
+    found = read_formats(fold(text))
+    chosen = (choose(found, "weights"), choose(found, "kv_cache"))
+    assert tuple(mention.value if mention else None for mention in chosen) == (weights, kv_cache)
+
+
+@pytest.mark.parametrize(
+    ("text", "devices"),
+    [
+        ("2x4090", [("RTX 4090", 2, None)]),
+        ("8xa100-80", [("A100", 8, 80)]),
+        ("A10*4", [("A10", 4, None)]),
+        ("2 L40s", [("L40S", 2, None)]),
+        ("3 Tesla P40s", [("P40", 3, None)]),
+        ("m3u-256", [("M3 Ultra", None, 256)]),
+        ("m2-pro-32", [("M2 Pro", None, 32)]),
+        ("4070 Ti (12)", [("RTX 4070 Ti", None, 12)]),
+        ("2x 4060ti 16", [("RTX 4060 Ti", 2, 16)]),
+        ("zwei RTX 6000 Ada", [("RTX 6000 Ada", 2, None)]),
+        ("two nodes with 4x 80GB A100 each", [("A100", 8, 80)]),
+        ("wie viele H100?", [("H100", None, None)]),
+        ("EPYC 7763 + 4090 48G", [("EPYC 7763", None, None), ("RTX 4090", None, 48)]),
+        ("RTX 3080 Ti Super", [("RTX 3080 Ti Super", None, None)]),
+        ("ctx 4090, 3090 tokens and 2050 users", []),
+        ("PCIe 4.0 x8 with M.2 and a 100k contract", []),
+    ],
+)
+def test_devices(text: str, devices: list[tuple[str, int | None, float | None]]) -> None:
+    found = read_devices(fold(text), [], False)
+    assert [_short(mention) for mention in found] == devices
+
+
+def _short(mention: DeviceMention) -> tuple[str, int | None, float | None]:
+    return mention.name, mention.count, mention.memory_gb
+
+
+@pytest.mark.parametrize(
+    ("text", "models"),
+    [
+        ("llama 70b 3.3", ["meta-llama/Llama-3.3-70B-Instruct"]),
+        ("Mistral Small 24B (3.2)", ["mistralai/Mistral-Small-3.2-24B-Instruct-2506"]),
+        ("Command R+ (104B)", [find("command r plus", "model").id]),
+        ("deepsek r1", ["deepseek-ai/DeepSeek-R1"]),
+        ("<https://huggingface.co/Qwen/Qwen3-32B|the model>", ["Qwen/Qwen3-32B"]),
+        ("Qwen2.5-VL 7B, then the 3B", ["Qwen/Qwen2.5-VL-7B-Instruct", "Qwen/Qwen2.5-VL-3B-Instruct"]),
+        ("not Llama 3.1 70B, I mean the 3.3 one", ["meta-llama/Llama-3.3-70B-Instruct"]),
+        ("Qwen3-Next... nee, lieber gpt-oss-120b", ["openai/gpt-oss-120b"]),
+        ("Kimi K2.5, although K2 ran fine", ["moonshotai/Kimi-K2.5"]),
+        ("llama.cpp, faster-whisper and LLaMA-Factory", []),
+        ("step 3: buy solar panels", []),
+    ],
+)
+def test_models(text: str, models: list[str]) -> None:
+    mentions, _ = read_models(fold(text))
+    assert [mention.name for mention in mentions if not mention.why_not] == models
+
+
+@pytest.mark.parametrize(
+    ("text", "engine"),
+    [
+        ("fastchat+vLLM", "vllm"),
+        ("ollama, or vLLM?", "ollama"),
+        ("max_model_len 8192", "vllm"),
+        ("num_ctx 8192", "ollama"),
+        ("exl2 at 4 bpw", "exllamav2"),
+        ("OOM with zero3", "deepspeed"),
+        ("torchtune OOMs, unsloth manages", "torchtune"),
+        ("no vllm please", None),
+    ],
+)
+def test_engines(text: str, engine: str | None) -> None:
+    chosen = choose_engine(read_engines(fold(text)))
+    assert (chosen.name if chosen else None) == engine
+
+
+@pytest.mark.parametrize(
+    ("text", "bits", "method"),
+    [
+        ("LoRA on 4-bit weights", "4bit", "qlora"),
+        ("8bit + LoRA", "8bit", "lora"),
+        ("training from scratch", "", "full"),
+        ("komplett feintunen (kein LoRA)", "", "full"),
+        ("LoRA oder QLoRA?", "", None),
+        ("SFT then DPO", "", None),
+        ("full or LoRA fine-tuning", "", None),
+    ],
+)
+def test_methods(text: str, bits: str, method: str | None) -> None:
+    assert read_method(fold(text), bits).method == method
+
+
+def test_evidence_is_cut_from_the_original() -> None:
+    text = fold("„Für *zwei* RTX 4090 – 16 k Kontext“ &amp; <@U1>")
+    start = text.folded.index("zwei")
+    assert text.quote(start, text.folded.index("4090") + 4) == "zwei* RTX 4090"

@@ -1,0 +1,191 @@
+"""Laws of reading: what may vary in writing without changing what is meant, and how the work grows with the message."""
+
+import re
+import re._parser as regex_parser  # type: ignore[import-not-found]
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bot.understand.text
+from bot.understand.read import read
+from bot.understand.request import FIELDS, Request
+from bot.understand.specs import specs_of
+
+_FEW = settings(max_examples=60, deadline=None, derandomize=True)
+_PACKAGE = Path(bot.understand.text.__file__).parent
+
+
+def _spec(text: str) -> dict[str, Any]:
+    got = read(text)
+    return {name: getattr(got, name) for name in FIELDS}
+
+
+models = st.sampled_from(["Llama 3.3 70B", "qwen3-32b", "gpt-oss-120b", "Mixtral 8x7B", "DeepSeek R1", "gemma 3 27b"])
+devices = st.sampled_from(["RTX 4090", "L40S", "H100", "A6000", "7900 XTX", "M3 Ultra", "RTX 6000 Ada"])
+formats = st.sampled_from(["q4_k_m", "fp8", "int4", "awq", "bf16", "8bit"])
+lengths = st.sampled_from([4, 8, 16, 32, 64, 128])
+counts = st.integers(2, 8)
+loads = st.integers(2, 400)
+
+
+@given(models, formats, lengths, loads, counts, devices, st.permutations(range(5)))
+@_FEW
+def test_the_order_of_roles_does_not_matter(
+    model: str, weights: str, length: int, load: int, count: int, device: str, order: list[int]
+) -> None:
+    pieces = [model, weights, f"{length}k context", f"{load} parallel requests", f"{count}x {device}"]
+    assert _spec(", ".join(pieces[n] for n in order)) == _spec(", ".join(pieces))
+
+
+@given(models, formats, lengths, counts, devices, st.sampled_from([str.upper, str.lower, str.title]))
+@_FEW
+def test_case_does_not_matter(model: str, weights: str, length: int, count: int, device: str, case: Any) -> None:
+    plain = f"does {model} {weights} with {length}k context fit on {count}x {device}?"
+    assert _named(read(case(plain))) == _named(read(plain))
+
+
+def _named(got: Request) -> dict[str, Any]:
+    """Fields with names as the catalogue has them: an open name stands in `models` as it was written."""
+    specs = [{**spec, "id": None} for spec in specs_of(got)]
+    return {"specs": specs, "context": got.context_tokens, "weights": got.weights, "layout": got.layout}
+
+
+@given(
+    lengths,
+    st.sampled_from(["{n}k context", "{n}k ctx", "ctx {n}k", "context of {n}k", "{n}k Kontext", "Kontext: {n}k"]),
+)
+@_FEW
+def test_wordings_of_a_context_agree(length: int, wording: str) -> None:
+    assert read(f"qwen3-14b on an L4, {wording.format(n=length)}").context_tokens == length * 1024
+
+
+@given(st.integers(1, 9), st.integers(0, 999), st.sampled_from(["en", "de"]))
+@_FEW
+def test_separators_of_thousands_do_not_matter(thousands: int, rest: int, lang: str) -> None:
+    value = thousands * 1000 + rest
+    mark, tail = (",", "requests are answered by one L4?") if lang == "en" else (".", "reicht dafür eine L4?")
+    texts = [f"prompts of {form} tokens, qwen3-14b, {tail}" for form in (str(value), f"{thousands}{mark}{rest:03d}")]
+    assert [read(text).input_tokens for text in texts] == [value, value]
+
+
+@given(st.integers(100, 9000))
+@_FEW
+def test_units_of_time_do_not_matter(milliseconds: int) -> None:
+    seconds = milliseconds / 1000
+    texts = [f"TTFT under {milliseconds} ms, qwen3-14b, L4?", f"TTFT under {seconds:g} s, qwen3-14b, L4?"]
+    assert [read(text).targets.ttft_s for text in texts] == [seconds, seconds]
+
+
+@given(counts, devices, st.sampled_from(["{n}x{d}", "{n}x {d}", "{n} x {d}", "{n}* {d}", "{n} {d}"]))
+@_FEW
+def test_wordings_of_a_count_agree(count: int, device: str, wording: str) -> None:
+    (got,) = read(f"Llama 3.3 70B on {wording.format(n=count, d=device)}?").hardware
+    (plain,) = read(f"Llama 3.3 70B on {count}x {device}?").hardware
+    assert got == plain
+    assert got.count == count
+
+
+@given(
+    models,
+    devices,
+    st.sampled_from(["-", "–", "—"]),
+    st.sampled_from(["'", "’"]),
+    st.sampled_from([" ", "\u00a0", "\u202f"]),
+)
+@_FEW
+def test_typography_does_not_matter(model: str, device: str, dash: str, quote: str, space: str) -> None:
+    plain = f"{model} in 4-bit on my boss's {device}, 8k context"
+    fancy = plain.replace("-", dash).replace("'", quote).replace(" ", space)
+    assert _named(read(fancy)) == _named(read(plain))
+
+
+@given(st.text(max_size=300))
+@_FEW
+def test_any_text_is_read_and_quoted_verbatim(text: str) -> None:
+    got = read(text)
+    assert all(words in text for words in got.evidence.values())
+    assert read(text) == got
+
+
+_WORDS = [
+    "llama 3.1 8b 16k ",
+    "2x4090 ",
+    "10 users ",
+    "context ",
+    "q4 ",
+    "- ",
+    "(((",
+    "1.2.3 ",
+    "kein ",
+    "vs ",
+    "*_~`",
+    "a",
+]
+
+
+@pytest.mark.parametrize("word", _WORDS)
+def test_the_work_grows_no_faster_than_the_message(word: str) -> None:
+    small, large = (_calls((word * size)[:size]) for size in (4_000, 16_000))
+    assert large <= 4.6 * small
+
+
+def _calls(text: str) -> int:
+    """How many functions run while a text is read: work that does not depend on the machine."""
+    made = 0
+
+    def count(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal made
+        made += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        read(text)
+    finally:
+        sys.setprofile(None)
+    return made
+
+
+def _patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
+    for path in sorted(_PACKAGE.glob("*.py")):
+        module = import_module(f"bot.understand.{path.stem}")
+        for name, value in vars(module).items():
+            for pattern in _inside(value):
+                yield f"{path.stem}.{name}", pattern
+
+
+def _inside(value: Any) -> Iterator[re.Pattern[str]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _inside(item)
+    elif hasattr(value, "left") and hasattr(value, "right"):
+        yield from _inside((value.left, value.right))
+
+
+def _repeats_inside_repeats(parsed: Any, repeated: bool = False) -> bool:
+    """Whether an unbounded repeat stands in another one that may give back what it took."""
+    for operation, argument in parsed:
+        kind = str(operation)
+        if kind in ("MAX_REPEAT", "MIN_REPEAT"):
+            unbounded = argument[1] == regex_parser.MAXREPEAT
+            inner = [(argument[2], repeated or unbounded)]
+            if repeated and unbounded:
+                return True
+        else:
+            branches = argument[1] if kind == "BRANCH" else [argument[3]] if kind == "SUBPATTERN" else []
+            inner = [(branch, repeated) for branch in branches]
+        if any(_repeats_inside_repeats(part, within) for part, within in inner):
+            return True
+    return False
+
+
+def test_no_pattern_can_backtrack_without_bound() -> None:
+    nested = {name for name, pattern in _patterns() if _repeats_inside_repeats(regex_parser.parse(pattern.pattern))}
+    assert nested == set()
