@@ -54,6 +54,7 @@ _OTHER_NOISE = 0.45
 _HUBER = 1.5
 _STEP = 0.02
 OUT = Path("sizing/speed/data/calibration.json")
+LEFT_OUT = Path("bench/speed/left_out.json")
 
 
 class Problem:
@@ -213,6 +214,7 @@ def main() -> None:
         for a, b, c in zip(summary(problem, inside, known), summary(problem, outside, known), summary(problem, near, known), strict=True):
             print(f"{a[0]:14s} {a[1]:22s} n={a[2]:4d} in {a[3]:.3f}/{a[4]:.2f}  source out {b[3]:.3f}/{b[4]:.2f}  source+model out {c[3]:.3f}/{c[4]:.2f}")
     write(problem, values, outside, near)
+    keep_left_out(problem, outside, near)
     if len(sys.argv) > 1:
         np.savez(sys.argv[1], values=values, inside=inside, outside=outside, near=near)
 
@@ -234,6 +236,15 @@ def write(problem: Problem, values: np.ndarray, outside: np.ndarray, near: np.nd
         made["factors"][name] = {"base": round(base, 5), "offsets": offsets}
     made["ranges"] = ranges(problem, outside, near)
     OUT.write_text(json.dumps(made, indent=0) + "\n", encoding="utf-8")
+
+
+def keep_left_out(problem: Problem, outside: np.ndarray, near: np.ndarray) -> None:
+    """What fits without the row's source, and without its source's rows of that model, say of every figure; for the accuracy table."""
+    said: dict[str, dict[str, list[float]]] = defaultdict(dict)
+    for n, item in enumerate(problem.items):
+        said[problem.rows[item.row].data["id"]][item.figure] = [float(f"{math.exp(logs[n]):.4g}") for logs in (outside, near)]
+    lines = [f"{json.dumps(ident)}: {json.dumps(figures)}" for ident, figures in said.items()]
+    LEFT_OUT.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 _SCENARIOS = {"single_stream": "single", "prefill": "prefill", "concurrent": "concurrent", "offline_max": "offline"}

@@ -26,6 +26,7 @@ _SERVERS = frozenset({"vllm", "sglang", "tensorrt-llm", "other-server"})
 # Sequences that run at once where nobody says: vLLM's default of its server, TensorRT-LLM's max_batch_size; SGLang goes by memory.
 _DEFAULT_SEQUENCES = {"vllm": 256, "sglang": 4096, "tensorrt-llm": 2048, "other-server": 1024}
 _VLLM_LARGE = 1024  # vLLM since 0.8 on devices of 70 GiB and more, except the A100
+_SHORT_SUMS = frozenset({"llama.cpp", "ik_llama.cpp", "exllama", "mlc-llm"})  # accumulate in 16 bits where that is faster
 _USABLE = 0.9
 
 
@@ -75,9 +76,9 @@ def drivers(resolved: Resolved, plan: MemoryPlan) -> Drivers:
     server = fam in _SERVERS
     tensor, pipeline = max(1, resolved.tensor), max(1, resolved.pipeline)
     layer_split = pipeline > 1 and not server
-    hardware = machine(resolved.devices, resolved.spec.host, tensor=tensor * resolved.data, layer_split=layer_split)
-    if tensor > 1 or resolved.data == 1:
-        hardware = machine(resolved.devices, resolved.spec.host, tensor=tensor, layer_split=layer_split)
+    hardware = machine(
+        resolved.devices, resolved.spec.host, tensor=tensor, layer_split=layer_split, short_sums=fam in _SHORT_SUMS
+    )
     weights, load = weights_read(resolved), work(resolved)
     kv = cache(resolved, halved=_stores_kv_in_fp8(resolved, weights, fam))
     ranks = _attention_ranks(resolved, weights, hardware, fam, load)
@@ -165,8 +166,7 @@ def _host_share(plan: MemoryPlan, weights: Weights, hardware: Machine) -> float:
     if hardware.kind in ("cpu", "apple", "apu", "nvidia-soc"):
         return 0.0
     read = weights.dense_bytes + weights.expert_bytes
-    looked_up = max(0.0, weights.total_bytes - read)
-    kept = plan.host.weights_bytes - looked_up - 0.02 * read
+    kept = plan.host.weights_bytes - weights.lookup_bytes - 0.02 * read
     return min(1.0, kept / read) if kept > 0 and read else 0.0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -24,9 +25,10 @@ LinkKind = Literal["none", "nvlink", "pcie", "pcie-consumer", "fabric", "network
 _TYPICAL_BANDWIDTH_GB_S: dict[DeviceClass, float] = {"ascend": 1200.0, "other": 1600.0, "cpu": 80.0}
 _TFLOPS_PER_GB_S: dict[DeviceClass, float] = {
     "geforce": 0.08, "rtx": 0.25, "nvidia-gddr": 0.25, "nvidia-hbm": 0.25, "nvidia-soc": 0.4, "radeon": 0.1, "instinct": 0.25,
-    "apu": 0.15, "apple": 0.034, "arc": 0.23, "max": 0.25, "gaudi": 0.25, "neuron": 0.22, "tpu": 0.25, "ascend": 0.25, "cpu": 0.02,
+    "apu": 0.15, "apple": 0.034, "arc": 0.23, "max": 0.25, "gaudi": 0.25, "neuron": 0.22, "tpu": 0.25, "ascend": 0.25,
     "other": 0.25,
 }  # fmt: skip
+_CPU_TFLOPS = 2.5  # 16 cores with 256-bit FMA at 5 GHz, or 24 at 3.3: cores make up for clocks
 _DEFAULT_HOST_GB_S = 83.2  # two channels of DDR5-5200, the usual desktop
 
 # Rough rates of a link where vendors give none: GB/s one way per device, and microseconds a collective takes before bytes move.
@@ -93,8 +95,13 @@ def _nvidia_class(accelerator: Accelerator) -> DeviceClass:
     return "rtx" if accelerator.kind == "workstation" else "nvidia-gddr"
 
 
-def machine(devices: tuple[Device, ...], host: Host, *, tensor: int, layer_split: bool) -> Machine:
-    """The machine of a deployment; unknown figures are filled with the class's typical ones."""
+def machine(
+    devices: tuple[Device, ...], host: Host, *, tensor: int, layer_split: bool, short_sums: bool = False
+) -> Machine:
+    """The machine of a deployment; unknown figures are filled with the class's typical ones.
+
+    `short_sums`: the engine adds up in 16 bits, which GeForce does at twice the rate of 32.
+    """
     accelerator = devices[0].accelerator if devices else None
     kind = device_class(accelerator)
     named = accelerator
@@ -108,7 +115,7 @@ def machine(devices: tuple[Device, ...], host: Host, *, tensor: int, layer_split
         device_id=named.id if named else "unknown",
         count=max(1, len(devices)),
         bandwidth_gb_s=bandwidth,
-        peak_tflops=peaks(accelerator, kind, bandwidth),
+        peak_tflops=peaks(accelerator, kind, bandwidth, short_sums=short_sums),
         bandwidth_known=known,
         link=link(accelerator, kind, tensor),
         host_gb_s=host_bandwidth_gb_s(host),
@@ -152,12 +159,17 @@ def _bandwidth(devices: tuple[Device, ...], host: Host, kind: DeviceClass, layer
     return sum(shares) / sum(share / rate for share, rate in zip(shares, known, strict=True)), all(rates)
 
 
-def peaks(accelerator: Accelerator | None, kind: DeviceClass, bandwidth_gb_s: float) -> dict[Operand, float]:
+def peaks(
+    accelerator: Accelerator | None, kind: DeviceClass, bandwidth_gb_s: float, *, short_sums: bool = False
+) -> dict[Operand, float]:
     """Dense TFLOPS by operands; 16 bits is always there."""
-    guess = bandwidth_gb_s * _TFLOPS_PER_GB_S[kind]
+    guess = _CPU_TFLOPS if kind == "cpu" else bandwidth_gb_s * _TFLOPS_PER_GB_S[kind]
     if accelerator is None:
         return {"16bit": guess}
     half = max((accelerator.peak_tflops(name) or 0.0 for name in ("bf16", "fp16", "fp32")), default=0.0)
+    by_sum = accelerator.tflops.get("fp16")
+    if short_sums and isinstance(by_sum, Mapping):
+        half = max(half, by_sum.get("fp16_acc") or 0.0)
     found: dict[Operand, float] = {"16bit": half or guess}
     narrow: tuple[tuple[Operand, float | None], ...] = (
         ("fp8", accelerator.fp8_tflops), ("int8", accelerator.int8_tops), ("fp4", accelerator.fp4_tflops),

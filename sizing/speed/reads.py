@@ -22,13 +22,17 @@ _NOT_READ: frozenset[TensorClass] = frozenset({"embedding", "vision", "audio", "
 
 @dataclass(frozen=True)
 class Weights:
-    """Bytes a step reads and parameters it multiplies with, for a whole model. `expert_*` count all routed experts."""
+    """Bytes a step reads and parameters it multiplies with, for a whole model. `expert_*` count all routed experts.
+
+    `lookup_bytes` are tables of which a token reads one row; of a tied embedding they count here and, as the head, among the dense.
+    """
 
     dense_bytes: float
     expert_bytes: float
     dense_params: float
     expert_params: float
     total_bytes: float
+    lookup_bytes: float
     experts: int
     experts_per_token: int
     blocks: float
@@ -92,10 +96,14 @@ def weights_read(resolved: Resolved) -> Weights:
     ratio = size * GIB / base.total_bytes
     if not 0.4 < ratio < 2.5:
         return base
-    return Weights(
-        base.dense_bytes * ratio, base.expert_bytes * ratio, base.dense_params, base.expert_params, size * GIB, base.experts,
-        base.experts_per_token, base.blocks, base.moe_blocks, base.hidden, base.vocab, base.kind, base.bits * ratio,
-    )  # fmt: skip
+    return replace(
+        base,
+        dense_bytes=base.dense_bytes * ratio,
+        expert_bytes=base.expert_bytes * ratio,
+        total_bytes=size * GIB,
+        lookup_bytes=base.lookup_bytes * ratio,
+        bits=base.bits * ratio,
+    )
 
 
 @lru_cache(maxsize=2048)
@@ -113,6 +121,7 @@ def _weights(key: _Key) -> Weights:
         dense_params=float(sum(max(0, counts[name]) for name in read)),
         expert_params=float(counts.get("expert", 0)),
         total_bytes=sum(sizes.values()),
+        lookup_bytes=sum(size for name, size in sizes.items() if name in _NOT_READ),
         experts=model.moe.experts if model.moe else 0,
         experts_per_token=model.moe.experts_per_token if model.moe else 0,
         blocks=_blocks(model),
