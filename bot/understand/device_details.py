@@ -50,7 +50,7 @@ _COUNT_AFTER = re.compile(
     r"x\b)\)?)(?![\d.a-z]|\s?pcie)"
 )
 _RANGE_COUNT = re.compile(
-    r"(?:\d|one|eine?r?|zwei|two|drei)\s?(?:-|or|oder|bis|to)\s?(?:\d{1,2}|two|zwei|three|"
+    r"(?<![a-z0-9])(?:\d{1,2}|one|eine?r?|zwei|two|drei)\s?(?:-|or|oder|bis|to)\s?(?:\d{1,2}|two|zwei|three|"
     r"drei|vier|four)\s?x?\s?(?:\w+\s)?$"
 )
 _HOW_MANY = re.compile(

@@ -21,6 +21,8 @@ _RETRACTS = re.compile(
     r"wir sind )?){1,2}(?:so |ca\. |etwa |about |mit |with )?$"
 )
 _PCIE = re.compile(r"\b(?:pcie|pci-e|gen ?\d|lanes|slot|riser|\d\.0)\W*$")
+_PAID = re.compile(r"\b(?:pay\w*|paid|spend\w*|zahl\w*|kost\w*|costs?|bill|rechnung|budget)\b[^.!?;\d]{0,20}$")
+_A_PERIOD = re.compile(r"\s?(?:/|a|per|pro|im|je)\s?(?:month|monat|year|jahr|hour|stunde|day|tag|mo\b|h\b)")
 _MEMORY_NEXT = re.compile(r"\s?\d{1,3}\s?(?:gb?|gib)\b")
 _BREAKS = re.compile(r"\s(?:dies|fails|is down|breaks|crashes|ausf|stirbt|kaputt|faellt|goes)")
 _TERSE = re.compile(r"(?:\dk|ctx|context|kontext|q\d(?:_\w+)?|fp\d+|int\d|awq|gptq|\d+b|bf16|nf4)\s$")
@@ -82,6 +84,8 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
         quantity.glued == "x" and _PCIE.search(place.left)
     ):
         return []
+    if quantity.scale and not quantity.unit and _PAID.search(place.left) and _A_PERIOD.match(place.right):
+        return [Reading("price_unnamed", quantity.value, *quantity.span, 6.0, "price without currency")]
     found = list(proposals(place, _RULES))
     if quantity.scale not in ("", "k"):
         found = [r for r in found if not r.rule.startswith("length in")]

@@ -118,7 +118,7 @@ _OF_THOSE = re.compile(
     r"solche\w*|such cards|stueck|of the same|cards?|karten?|gpus?|more of those)\b"
     r"|\b(?:keep|only|just|nur|behalt\w*|bleib\w* bei|doch|take|nimm|back to|zurueck auf|mit|"
     r"with|auf)\s(?:nur |just |only |den |the |doch )?(?P<kept>\d{1,2}|one|two|three|four|"
-    r"eine[r]?|zwei|drei|vier|acht|eight)(?=\s*(?:$|[.,!?]|then\b|please|bitte|instead|"
+    r"eine[rn]?|zwei(?:en)?|drei(?:en)?|vier(?:en)?|acht|eight)(?=\s*(?:$|[.,!?]|then\b|please|bitte|instead|"
     r"stattdessen))"
 )
 

@@ -25,7 +25,7 @@ _APART = re.compile(
 )
 _SLASH_COMPARE = re.compile(r"\s*/(?:cmp|compare|vergleich|vs)\b(?!.*\+)")
 _MIX = re.compile(
-    r"\b(?:misch\w*|mix\w*|combine\w*|kombinier\w*|zusammen\b|together\b|both in|gpu ?0|"
+    r"\b(?:misch\w*|mix\w*|pair(?:ed|ing)?\b|along with|next to|combine\w*|kombinier\w*|zusammen\b|together\b|both in|gpu ?0|"
     r"unequal|ungleich\w*|pool\w*|in one (?:machine|box|server)|in einem (?:rechner|server)|"
     r"merge\w*)"
 )

@@ -143,13 +143,13 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"wie ?viel) (?:money|geld|\$|€)|spending|monatlich\w* kosten|stundenpreis|instance type|"
         r"welche instanz|worth (?:buying|renting)|\$ per|€ pro|lohnt das|lohnt sich (?:das|die|"
         r"der|ein)|cloud oder kaufen|buy(?:ing)? or (?:rent|cloud)|kaufen oder|mieten oder|"
-        r"payback|spar(?:t|en) (?:wir|ich|man)|saves? money|electricity (?:cost|bill)|stromkosten|"
+        r"payback|pays? (?:itself )?off|spar(?:t|en) (?:wir|ich|man)|saves? money|electricity (?:cost|bill)|stromkosten|"
         r"monthly cost|pay for|bezahl\w*|invoice|quote\b|angebot\b|capex|opex|budget for the cfo)",
     ),
     (
         "power",
         3.6,
-        r"\b(?:watts?\b|wattage|strom\w*|netzteil\w*|psus?\b|power (?:supply|draw|limit|cap|"
+        r"\b(?:power[- ]?(?:efficien\w*|hungry|usage|consum\w*)|energy\b|energie\w*|verbrauch\w*|sparsam\w*|watts?\b|wattage|strom\w*|netzteil\w*|psus?\b|power (?:supply|draw|limit|cap|"
         r"consumption|bill)|breaker|sicherung\w*|heat\b|heiss\w*|heat output|abwaerme|kuehlung|"
         r"cooling|lautstaerke|laut wird|laut\b(?! (?:hersteller|doku|angabe|nvidia|dsgvo|readme|"
         r"datenblatt|vendor))|noise|noisy|loud|kwh|stromverbrauch|steckdose\w*|outlet|"

@@ -63,7 +63,7 @@ def intents_of(
         and len(values.get("models", ())) < 2
         and "formats" not in values
     ):
-        weights["compare"] -= 1.2
+        weights["compare"] -= 1.0
     _from_observations(weights, other)
     _from_fields(weights, values)
     ranked = sorted((i for i in weights if weights[i] >= _WEAK), key=lambda i: (-weights[i], _ORDER.index(i)))
@@ -141,7 +141,7 @@ def _declined(
         return not model and "hardware" not in values and not (scope.subject and set(weights) & _SIZING)
     if scope.injection and not subject and not (set(weights) & _SIZING):
         return True
-    return not values and not scope.subject and not weights and not follow_up.kind
+    return not values and not scope.subject and not weights and not follow_up.kind and not text.folded.startswith("/")
 
 
 _AMBIGUOUS_WORDS = re.compile(

@@ -162,7 +162,7 @@ LENGTH_RULES: tuple[Rule, ...] = (
         "observed_context",
         4.4,
         _TOKENS,
-        left=r"(?:\d\s?(?:s|sec|sekunden|seconds|t/s|tok/s|min|gb|tps))\s(?:at|bei|@)\s?~?\s?",
+        left=r"(?<![a-z\d.,])(?:\d[\d.,]*\s?(?:s|sec|sekunden|seconds|t/s|tok/s|min|gb|tps))\s(?:at|bei|@)\s?~?\s?",
         scaled=True,
         least=512,
     ),

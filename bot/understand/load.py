@@ -8,10 +8,10 @@ from bot.understand.text import Text
 
 _AT_ONCE = (
     r"(?:at once|(?:at|in|within) the same (?:time|moment|second|minute|instant)|at a time|"
-    r"at one time|in der ?selben (?:sekunde|minute)|zum selben zeitpunkt|gleichzeitig\w*|"
+    r"at one time|in der ?selben (?:sekunde|minute)|zum selben zeitpunkt|gleichzeitig(?!keit)\w*|"
     r"parallel\w*|simultan\w*|concurrent\w*|zeitgleich|in parallel|auf einmal|in flight|"
     r"zur selben zeit|"
-    r"zur gleichen zeit|hitting|simultaneous\w*|to be served together|side by side|"
+    r"zur gleichen zeit|simultaneous\w*|to be served together|side by side|"
     r"nebeneinander|together)"
 )
 _AFTER = (
@@ -24,7 +24,7 @@ _SETTING = (
     r"max[-_ ]?running[-_ ]?(?:requests|seqs)|max[-_ ]?concurren\w*|"
     r"max[-_ ]?batch(?:[-_ ]size)?|"
     r"max[-_ ]?seqs|-np|--parallel|parallel(?:e|en)?(?: (?:anfragen|requests|sessions|"
-    r"nutzer))?|gleichzeitig\w*(?: (?:nutzer|anfragen))?|concurrent(?:ly)?(?: (?:users|"
+    r"nutzer))?|gleichzeitig(?!keit)\w*(?: (?:nutzer|anfragen))?|concurrent(?:ly)?(?: (?:users|"
     r"requests|sessions))?|simultan\w*|"
     r"simultaneous\w*|slots|streams|conc|num[-_]?requests[-_]?in[-_]?flight|in flight)"
 )
@@ -43,8 +43,9 @@ LOAD_RULES: tuple[Rule, ...] = (
         4.4,
         "people",
         right=r"(?:(?!\b(?:nutzer|users?|leute|people|requests?|anfragen|chats?|viertel|drittel|haelfte|"
-        r"half|third|quarter|fifth|tenth|zehntel|fuenftel)\b)[^.!?;:%]){0,70}?\b(?:at once|"
-        r"at the same (?:time|moment)|gleichzeitig\w*|simultaneously|zugleich)\b(?! (?:einen|ein|"
+        r"half|third|quarter|fifth|tenth|zehntel|fuenftel)\b|\d+ (?:\w+ )?(?:at once|at the same|gleichzeitig(?!keit)|"
+        r"simultan|zugleich|parallel))[^.!?;:%]){0,70}?\b(?:at once|"
+        r"at the same (?:time|moment)|gleichzeitig(?!keit)\w*|simultaneously|zugleich)\b(?! (?:einen|ein|"
         r"eine|a|an|the|das|die)\b)",
     ),
     rule(
@@ -56,7 +57,9 @@ LOAD_RULES: tuple[Rule, ...] = (
         r"quarter|fifth|tenth)\s(?:of |der |von |unserer |unsere |meiner |davon |our |the |"
         r"unseren |den |etwa |about |ca\.? |all )*",
     ),
+    rule("hitting", "concurrency", 5.4, _ANY, right=r"[\s()\-]{0,3}(?:[a-z']+\s){0,2}?hitting\b"),
     rule("setting", "concurrency", 5.8, "- people requests", left=_SETTING + FILL),
+    rule("flag", "concurrency", 6.4, "- requests", left=r"(?<![a-z0-9])(?:-np|--?parallel|--num-?slots?)[ =]"),
     rule(
         "setting after a figure",
         "concurrency",
@@ -109,6 +112,7 @@ LOAD_RULES: tuple[Rule, ...] = (
         left=r"\b(?:wir sind|we are|we're|sind wir|there are|are)\s(?:so |etwa |about |ca\.? |zu |"
         r"only |nur |rund |roughly )?",
     ),
+    rule("we N", "users", 4.1, "-", left=r"\b(?:wir|us|uns)\s$", right=r"\s?(?:$|[.,;!?)]|sind\b|are\b|need|brauch|woll|want|share|teil)", scaled=False),
     rule("glued users", "users", 5.0, "-", glued="users user u"),
 )
 
@@ -173,7 +177,7 @@ _FRACTION = re.compile(
 )
 _SHARE_AFTER = (
     r"\s?(?:of (?:them|users|those|staff|people)|davon|der \w+|von denen|sind|are|"
-    r"is)?[\s,(]{0,2}(?:[\w\-]+\s){0,4}?(?:gleichzeitig\w*|concurren\w*|at once|active|"
+    r"is)?[\s,(]{0,2}(?:[\w\-]+\s){0,4}?(?:gleichzeitig(?!keit)\w*|concurren\w*|at once|active|"
     r"aktiv\w*|peak|simultan\w*|parallel\w*|at the same time|online|at a time|zeitgleich|"
     r"in the peak|zur spitze)"
 )
@@ -194,6 +198,7 @@ SHARE_RULES: tuple[Rule, ...] = (
         "percent",
         right=r"\s?(?:gpu )?(?:auslastung|utili[sz]ation|load\b|last\b|ausgelastet|utili[sz]ed|duty)",
     ),
+    rule("share of a word before", "active_share", 5.4, "percent", left=r"\b(?:gleichzeitigkeit\w*|concurrency|parallelitaet|active share|aktive?r? anteil|peak load|spitzenlast\w*)\b[^.!?;%\d]{0,28}"),
     rule("utilisation", "utilization", 5.7, "percent", left=r"\b(?:auslastung|utili[sz]ation|load|ausgelastet)" + FILL),
 )
 

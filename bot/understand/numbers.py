@@ -137,7 +137,7 @@ NUMBER_WORDS = {
     "elf": 11, "zwoelf": 12, "fuenfzehn": 15, "sechzehn": 16, "zwanzig": 20, "dreissig": 30, "vierzig": 40,
     "fuenfzig": 50, "sechzig": 60, "achtzig": 80, "hundert": 100, "tausend": 1000, "hundred": 100, "thousand": 1000,
     "dutzend": 12, "dozen": 12, "single": 1, "einzelne": 1, "einzelnen": 1, "einzige": 1, "dual": 2, "doppel": 2, "triple": 3,
-    "quad": 4, "both": 2, "beide": 2, "beiden": 2, "paar": 2, "pair": 2, "couple": 2, "zweier": 2,
+    "quad": 4, "both": 2, "beide": 2, "beiden": 2, "paar": 2, "pair": 2, "couple": 2, "zweier": 2, "zweien": 2, "dreien": 3, "vieren": 4,
 }  # fmt: skip
 VAGUE_ONES = word_set("ein eine einer einen einem eines ne nen ner nem one")
 _SCALES = {

@@ -52,7 +52,9 @@ _TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"ist|writes?|schreibt|kann|speaks?|spricht|are|sind|gives?|hat) (?:\w+ ){0,3}(?:best\w*|"
             r"smart\w*|better|besser|klueg\w*|klug|schlau\w*|intelligent\w*|deutsch|german|good|gut)|"
             r"smarter|klueger|schlauer|mmlu|halluzinier\w*|hallucinat\w*|best (?:coding|open|german|"
-            r"local) (?:model|llm)\b|besser (?:deutsch|german)|better (?:at|in) (?:coding|german|math|"
+            r"local) (?:model|llm)\b|(?:which|what|welche[srn]?) (?:\w+ ){0,3}(?:model|modell|llm|ki|ai)\w* (?:writes?|schreibt|"
+            r"speaks?|spricht|formuliert|translates?|uebersetzt|klingt|sounds?|reasons?|codes?)\b|"
+            r"besser (?:deutsch|german)|better (?:at|in) (?:coding|german|math|"
             r"writing|reasoning)|best at|am besten deutsch|qualitaet der antworten|write better|"
             r"schreibt besser|more intelligent)\b"
         ),

@@ -125,6 +125,8 @@ _PER_SECOND: dict[Unit, float] = {"milliseconds": 1000, "seconds": 1, "minutes":
 def stance(place: Surroundings, text: str) -> Stance:
     """Whether a figure is wished for, measured or claimed; "open" where the words do not say."""
     left, right = place.left, place.right
+    if place.quantity.plus:
+        return "wish"
     if _CLAIMED.search(left[-48:]) or _CLAIMED_AFTER.match(right):
         return "claimed"
     if _WISH_AFTER.match(right):
@@ -335,6 +337,11 @@ _CARD = re.compile(
 )
 
 
+_FILE = re.compile(
+    r"\s?-?(?:checkpoint\w*|file\w*|datei\w*|weights|gewichte|modell?(?:e[ns]?)?\b|model\b|download\w*|gguf|disk|ssd|nvme|storage|speicherplatz|platte\w*|dataset|corpus|korpus|index\w*)"
+)
+
+
 def memory_readings(place: Surroundings, text: str) -> Iterator[Reading]:
     """RAM of the machine, an unnamed card, or a figure observed or claimed."""
     quantity = place.quantity
@@ -349,6 +356,8 @@ def memory_readings(place: Surroundings, text: str) -> Iterator[Reading]:
         yield Reading("claimed_gb", gb, start, end, 5.0, "memory claimed")
     if (_RAM.match(place.right) and not _VRAM.match(place.right)) or _RAM_BEFORE.search(place.left):
         yield Reading("ram_gb", gb, start, end, 5.5 if kind != "claimed" else 4.0, "ram")
+    if _FILE.match(place.right):
+        yield Reading("file_gb", gb, start, end, 4.7, "file")
     if _CARD.match(place.right):
         yield Reading("card_gb", gb, start, end, 4.5, "card with memory")
     elif (
