@@ -13,7 +13,7 @@ setup: $(VENV)/.ready
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embeddings,dev]'
-	$(BIN)/sizewise knowledge build
+	$(BIN)/sizewise knowledge refresh
 	touch $@
 
 test: setup
