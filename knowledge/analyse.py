@@ -17,7 +17,7 @@ import yaml
 
 Language = Literal["de", "en"]
 
-_WORD = re.compile(r"\d[\d.,]*\d[a-z]*|\d+[a-z]*|[^\W\d_]+[\d.]*(?:[._+][^\W_]+)*")
+_WORD = re.compile(r"\d[\d.,]*\d[a-z]*|\d+[a-z]*|[^\W\d_]+\d*(?:[._+][^\W_]+)*")
 _THOUSANDS = re.compile(r"^\d{1,3}(?:[.,]\d{3})+$")
 _NUMBER_UNIT = re.compile(r"^([\d.]+)([a-z]+)$")
 _LINKS = ("", "s", "n", "en", "es", "er", "e")

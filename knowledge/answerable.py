@@ -19,6 +19,8 @@ from knowledge.glossary import ordinary
 from knowledge.lexical import Match, Term
 from knowledge.retrieve import Ranking
 
+_SENTENCE_START = re.compile(r"(?:^|[.!?:])\W*$")
+
 _BIAS = 1.0
 _LACKS_TERM = -3.4
 _LACKS_NAME = -2.3
@@ -77,10 +79,14 @@ def _says_nothing(term: Term, lang: Language) -> bool:
 
 
 def _is_name(term: Term, question: str) -> bool:
-    """Written with a capital (a German noun too), or with a digit."""
+    """With a digit, or written with a capital (as German nouns are) where no sentence begins."""
     word = term.words[0]
+    if any(c.isdigit() for c in word):
+        return True
     written = re.search(rf"(?<!\w){re.escape(word)}", question, re.IGNORECASE)
-    return any(c.isdigit() for c in word) or (written is not None and written[0][0].isupper())
+    if written is None or not written[0][0].isupper():
+        return False
+    return not _SENTENCE_START.search(question[: written.start()])
 
 
 def _coverage(match: Match, places: list[int]) -> float:

@@ -6,7 +6,7 @@ word for an embedding model that knows English only.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 
@@ -41,13 +41,18 @@ class Reading:
     concepts: tuple[Concept, ...]
 
 
+_Table = dict[tuple[str, ...], tuple[Concept, ...]]
+
+
 @dataclass(frozen=True, eq=False)
 class Glossary:
     """All concepts, found by the stems of their words; `shortest` has the length of the shortest word with a stem."""
 
     concepts: tuple[Concept, ...]
-    by_stems: dict[Language, dict[tuple[str, ...], tuple[Concept, ...]]]
+    by_stems: dict[Language, _Table]
     shortest: dict[str, int]
+    phrase_starts: dict[Language, frozenset[str]]
+    _words: dict[tuple[str, Language], tuple[Concept, ...]] = field(default_factory=dict)
 
     def knows(self, word: str) -> bool:
         """Whether a word may be part of a compound: it stands in the glossary, inflected or not, and is no mere stem of one."""
@@ -58,35 +63,46 @@ class Glossary:
         found = words(text)
         at = 0
         while at < len(found):
-            length, concepts = self._longest(found[at : at + _LONGEST_PHRASE], lang)
-            if concepts and (length > 1 or not is_stop_word(found[at], lang)):
-                yield Reading(tuple(found[at : at + length]), concepts)
+            phrase = self._phrase(found[at : at + _LONGEST_PHRASE], lang)
+            if phrase:
+                yield phrase
             elif not is_stop_word(found[at], lang):
-                length = 1
-                yield from self._parts(found[at], lang, compounds)
-            at += max(1, length)
+                yield from self._word(found[at], lang, compounds)
+            at += len(phrase.words) if phrase else 1
 
-    def _longest(self, found: Sequence[str], lang: Language) -> tuple[int, tuple[Concept, ...]]:
-        for length in range(len(found), 0, -1):
-            for side in (lang, _OTHER[lang]):
-                concepts = self._of(found[:length], side)
+    def _phrase(self, found: Sequence[str], lang: Language) -> Reading | None:
+        """The longest phrase of several words that these begin with."""
+        for side in (lang, _OTHER[lang]):
+            if stem(found[0], side) not in self.phrase_starts[side]:
+                continue
+            for length in range(len(found), 1, -1):
+                concepts = self.by_stems[side].get(tuple(stem(w, side) for w in found[:length]))
                 if concepts:
-                    return length, concepts
-        return 1, ()
+                    return Reading(tuple(found[:length]), concepts)
+        return None
 
-    def _of(self, found: Sequence[str], side: Language) -> tuple[Concept, ...]:
-        table = self.by_stems[side]
-        concepts = table.get(tuple(stem(w, side) for w in found))
-        if concepts or side == "en" or len(found) > 1:
-            return concepts or ()
-        return next((table[(base,)] for base in _verb_bases(found[0]) if (base,) in table), ())
-
-    def _parts(self, word: str, lang: Language, compounds: Compounds) -> Iterator[Reading]:
-        parts = compounds.split(word) if lang == "de" else ()
+    def _word(self, word: str, lang: Language, compounds: Compounds) -> Iterator[Reading]:
+        """A word as a whole where the glossary has it, else its parts where it is a compound of known ones."""
+        concepts = self.of_word(word, lang)
+        parts = compounds.split(word) if lang == "de" and not concepts else ()
         if not parts:
-            yield Reading((word,), ())
+            yield Reading((word,), concepts)
         for part in parts:
-            yield Reading((part,), self._longest([part], lang)[1])
+            yield Reading((part,), self.of_word(part, lang))
+
+    def of_word(self, word: str, lang: Language) -> tuple[Concept, ...]:
+        """What one word may mean, in its language or else as a word of the other."""
+        known = self._words.get((word, lang))
+        if known is None:
+            known = self._words[word, lang] = self._look_up(word, lang) or self._look_up(word, _OTHER[lang])
+        return known
+
+    def _look_up(self, word: str, side: Language) -> tuple[Concept, ...]:
+        table = self.by_stems[side]
+        concepts = table.get((stem(word, side),))
+        if concepts or side == "en":
+            return concepts or ()
+        return next((table[(base,)] for base in _verb_bases(word) if (base,) in table), ())
 
     def gloss(self, text: str, compounds: Compounds) -> str:
         """German text in English words, in German order; words without an entry stay as they are."""
@@ -119,7 +135,9 @@ def parse(document: dict[str, list[str]]) -> Glossary:
     concepts = tuple(_concept(n, domain, line) for n, (domain, line) in enumerate(lines))
     single = [t for c in concepts for t in (*c.de, *c.en) if t.isalpha() and (len(t) > 3 or (c.domain and len(t) == 3))]
     shortest = {stem(t, "de"): len(t) for t in sorted(single, key=len, reverse=True)}
-    return Glossary(concepts, {"de": _by_stems(concepts, "de"), "en": _by_stems(concepts, "en")}, shortest)
+    by_stems: dict[Language, _Table] = {"de": _by_stems(concepts, "de"), "en": _by_stems(concepts, "en")}
+    starts = {lang: frozenset(key[0] for key in table if len(key) > 1) for lang, table in by_stems.items()}
+    return Glossary(concepts, by_stems, shortest, starts)
 
 
 def _concept(number: int, domain: bool, line: str) -> Concept:
@@ -133,8 +151,8 @@ def _terms(side: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(term.strip().lower() for term in side.split(",") if term.strip()))
 
 
-def _by_stems(concepts: Sequence[Concept], lang: Language) -> dict[tuple[str, ...], tuple[Concept, ...]]:
-    found: dict[tuple[str, ...], tuple[Concept, ...]] = {}
+def _by_stems(concepts: Sequence[Concept], lang: Language) -> _Table:
+    found: _Table = {}
     for concept in concepts:
         for term in concept.de if lang == "de" else concept.en:
             key = tuple(stem(w, lang) for w in words(term))

@@ -16,6 +16,7 @@ Reader = Literal["pdf", "html"]
 
 SECONDS = 60
 MEMORY_BYTES = 2 * 1024**3
+_GRACE_SECONDS = 5
 _MOST_OUTPUT_BYTES = 40 * 1024**2
 
 
@@ -30,9 +31,9 @@ def run(reader: Reader, content: bytes, name: str) -> Source:
         file.write_bytes(content)
         try:
             done = subprocess.run(
-                [sys.executable, "-m", "knowledge.isolated", reader, str(file), str(answer), name],
+                [sys.executable, "-m", "knowledge.isolated", reader, str(file), str(answer), name, str(SECONDS)],
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
-                capture_output=True, timeout=SECONDS + 10, check=False,
+                capture_output=True, timeout=SECONDS + _GRACE_SECONDS, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired as error:
             raise Refused(f"reading it took more than {SECONDS} s") from error
@@ -51,9 +52,9 @@ def _source(answer: dict[str, object]) -> Source:
     return Source(str(answer["title"]), tuple(Block(**{**b, "headings": tuple(b["headings"])}) for b in blocks))
 
 
-def _limit() -> None:
+def _limit(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_MOST_OUTPUT_BYTES, _MOST_OUTPUT_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -72,9 +73,9 @@ def _read(reader: str, file: Path, name: str) -> dict[str, object]:
 
 
 def main() -> None:
-    """Reader, file, answer file, name: the answer is a Source as JSON, or {"refused": why}."""
-    reader, file, answer, name = sys.argv[1:]
-    _limit()
+    """Reader, file, answer file, name, seconds: the answer is a Source as JSON, or {"refused": why}."""
+    reader, file, answer, name, seconds = sys.argv[1:]
+    _limit(int(seconds))
     Path(answer).write_text(json.dumps(_read(reader, Path(file), name)), encoding="utf-8")
 
 

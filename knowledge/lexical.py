@@ -7,6 +7,7 @@ no second piece of evidence.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import bm25s
 import numpy as np
@@ -47,12 +48,13 @@ class LexicalIndex:
 
     def __init__(self, chunks: Sequence[StoredChunk], glossary: Glossary) -> None:
         self._glossary = glossary
+        self._known_headings: dict[tuple[tuple[str, ...], Language], list[str]] = {}
         self._compounds = Compounds(glossary.knows, vocabulary(c.text for c in chunks if c.document.lang == "de"))
         self.owner = np.array([n for n, c in enumerate(chunks) for _ in c.passages], dtype=np.intp)
-        self._chunks = _model([self._tokens(f"{' '.join(c.headings)} {c.text}", c.document.lang) for c in chunks])
-        self._passages = _model(
-            [self._tokens(f"{' '.join(p.headings)} {p.text}", c.document.lang) for c in chunks for p in c.passages]
-        )
+        texts = [[self._tokens(p.text, c.document.lang) for p in c.passages] for c in chunks]
+        above = [[self._headings(p.headings, c.document.lang) for p in c.passages] for c in chunks]
+        self._chunks = _model([[*head[0], *chain.from_iterable(own)] for head, own in zip(above, texts, strict=True)])
+        self._passages = _model([[*h, *t] for h, t in zip(chain(*above), chain(*texts), strict=True)])
         self.size = len(chunks)
 
     def terms(self, question: str, lang: Language) -> tuple[Term, ...]:
@@ -70,6 +72,13 @@ class LexicalIndex:
     def best_possible(self, term: Term) -> float:
         """The largest score that any chunk gets for a term."""
         return float(np.max(_score(self._chunks, term, self.size), initial=0.0))
+
+    def _headings(self, headings: tuple[str, ...], lang: Language) -> list[str]:
+        """Tokens of a heading path, which many passages share."""
+        key = (headings, lang)
+        if key not in self._known_headings:
+            self._known_headings[key] = self._tokens(" ".join(headings), lang)
+        return self._known_headings[key]
 
     def _tokens(self, text: str, lang: Language) -> list[str]:
         return [

@@ -60,9 +60,9 @@ def rank(
 
 
 def _scaled(scores: Scores) -> Scores:
-    """To [0, 1]: the sums of BM25 and cosines are on different scales."""
-    low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0)
-    return (scores - low) / (high - low) if high > low else np.zeros(len(scores))
+    """To [0, 1] by the best: the sums of BM25 have no scale of their own."""
+    best = float(scores.max(initial=0.0))
+    return scores / best if best > 0 else scores
 
 
 def _pooled(passages: Scores, owner: np.ndarray, size: int) -> Scores:

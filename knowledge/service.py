@@ -214,10 +214,12 @@ class Knowledge:
     ) -> "Ranking | None":
         from knowledge.retrieve import rank
 
-        shelf = self._shelf(kind, team)
+        shelf = self._shelf(kind, team, lang)
         if not shelf.chunks:
             return None
-        keep = {c.id for c in _for_language(shelf.chunks, lang, topics)} if kind == "note" else None
+        keep = (
+            {c.id for c in shelf.chunks if set(topics) & set(c.document.topics)} if topics and kind == "note" else None
+        )
         near = self._near(kind, question, lang, team)
         if self._reranker is None:
             return rank(shelf.index, shelf.chunks, question, lang, near, keep, k)
@@ -233,25 +235,26 @@ class Knowledge:
     def _dense(self) -> "VectorIndex | None":
         return self._vectors if self._ready else None
 
-    def _shelf(self, kind: Kind, team: str) -> _Shelf:
-        documents = self._documents(kind, team)
+    def _shelf(self, kind: Kind, team: str, lang: Language) -> _Shelf:
+        """Notes have a shelf for each language, documents one for each team."""
+        documents = _notes_for(lang) if kind == "note" else self._store.documents(kind=kind, team=team)
         version = hashlib.sha256("".join(sorted(f"{d.id}{d.content_hash}" for d in documents)).encode()).hexdigest()
-        shelf = self._shelves.get((kind, team))
+        key = (kind, lang if kind == "note" else team)
+        shelf = self._shelves.get(key)
         if shelf is None or shelf.version != version:
             chunks = tuple(self._chunks(kind, documents))
-            shelf = self._shelves[kind, team] = _Shelf(version, chunks, LexicalIndex(chunks, glossary.load()))
+            shelf = self._shelves[key] = _Shelf(version, chunks, LexicalIndex(chunks, glossary.load()))
         return shelf
 
-    def _documents(self, kind: Kind, team: str | None) -> Sequence[StoredDocument]:
-        if kind == "note":
-            return [n.document for n in notes.load()]
-        return self._store.documents(kind=kind, team=team)
-
     def _chunks(self, kind: Kind, documents: Sequence[StoredDocument]) -> Sequence[StoredChunk]:
-        return [c for n in notes.load() for c in n.chunks] if kind == "note" else self._store.chunks(documents)
+        if kind == "document":
+            return self._store.chunks(documents)
+        wanted = {d.id for d in documents}
+        return [c for n in notes.load() if n.document.id in wanted for c in n.chunks]
 
     def _all_chunks(self, kind: Kind) -> Sequence[StoredChunk]:
-        return self._chunks(kind, self._documents(kind, None))
+        documents = [n.document for n in notes.load()] if kind == "note" else self._store.documents(kind=kind)
+        return self._chunks(kind, documents)
 
     def _add(self, file: Path, team: str) -> Change | UserError:
         try:
@@ -312,14 +315,11 @@ def _checked(query: str, k: int) -> str:
     return query
 
 
-def _for_language(chunks: Sequence[StoredChunk], lang: Language, topics: Sequence[str]) -> list[StoredChunk]:
+def _notes_for(lang: Language) -> Sequence[StoredDocument]:
     """Notes of equal content stand in both languages: those of the question's, the others where it lacks one."""
-    own = {c.document.id.removesuffix(f".{lang}") for c in chunks if c.document.lang == lang}
-    return [
-        c for c in chunks
-        if (c.document.lang == lang or c.document.id.rpartition(".")[0] not in own)
-        and (not topics or set(topics) & set(c.document.topics))
-    ]  # fmt: skip
+    found = [n.document for n in notes.load()]
+    own = {d.id.removesuffix(f".{lang}") for d in found if d.lang == lang}
+    return [d for d in found if d.lang == lang or d.id.rpartition(".")[0] not in own]
 
 
 def _hits(ranking: "Ranking") -> list[Hit]:
