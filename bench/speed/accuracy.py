@@ -55,7 +55,7 @@ def scored() -> list[Scored]:
         said = rates(row.drivers, coefficients(row.drivers.axes, table()))
         value = predicted(row, item.figure, said)
         if value:
-            low, high = spread(row.drivers, said, item.figure)
+            low, high = spread(row.drivers, item.figure)
             outside, near = left[row.data["id"]][item.figure]
             found.append(Scored(row, item, (value, outside, near), low, high))
     return found
@@ -75,7 +75,9 @@ def _errors(members: Sequence[Scored]) -> str:
     parts = []
     for which in range(3):
         errors = sorted(one.error(which) for one in members)
-        parts.append(f"{100 * statistics.median(errors):5.1f} / {100 * errors[min(len(errors) - 1, int(0.9 * len(errors)))]:6.1f}")
+        parts.append(
+            f"{100 * statistics.median(errors):5.1f} / {100 * errors[min(len(errors) - 1, int(0.9 * len(errors)))]:6.1f}"
+        )
     return " | ".join(parts)
 
 
@@ -95,7 +97,9 @@ def picture(found: Sequence[Scored], path: str) -> None:
     scenarios = ("single_stream", "prefill", "concurrent", "offline_max")
     figure, panels = pyplot.subplots(2, 2, figsize=(11, 10))
     for panel, scenario in zip(panels.flat, scenarios, strict=True):
-        members = [one for one in found if one.item.scenario == scenario and one.item.figure.endswith(("user", "total", "_s"))]
+        members = [
+            one for one in found if one.item.scenario == scenario and one.item.figure.endswith(("user", "total", "_s"))
+        ]
         for kind in sorted({one.row.drivers.machine.kind for one in members}):
             mine = [one for one in members if one.row.drivers.machine.kind == kind]
             panel.loglog([one.item.measured for one in mine], [one.said[1] for one in mine], ".", label=kind, alpha=0.7)
@@ -112,7 +116,11 @@ def main() -> None:
     found = scored()
     known = [one for one in found if one.row.known]
     report(known, "load fully stated", lambda one: f"{one.item.scenario} {one.item.figure}")
-    report([one for one in found if not one.row.known], "load partly stated", lambda one: f"{one.item.scenario} {one.item.figure}")
+    report(
+        [one for one in found if not one.row.known],
+        "load partly stated",
+        lambda one: f"{one.item.scenario} {one.item.figure}",
+    )
     rated = [one for one in found if not one.item.figure.endswith("_ms")]
     report(rated, "by engine", lambda one: f"{one.row.drivers.family} {one.item.scenario}")
     report(rated, "by device class", lambda one: f"{one.row.drivers.machine.kind} {one.item.scenario}")

@@ -1,6 +1,6 @@
 """Write beside every carried measurement what makes it comparable, so that the nearest ones are found without resolving all.
 
-    python -m bench.speed.annotate
+python -m bench.speed.annotate
 """
 
 from __future__ import annotations

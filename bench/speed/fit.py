@@ -1,7 +1,7 @@
 """Fit the factors of the speed model to the carried measurements and write `sizing/speed/data/calibration.json`.
 
 Every factor is a base with small offsets for class, engine, format and so on (`sizing.speed.factors`). Offsets are held near zero by
-a prior whose width depends on the axis, so that a cause measured once moves little and one never measured not at all; outliers
+a prior whose width depends on the axis: a cause measured once moves little, one never measured not at all; outliers
 count linearly (Huber). Ranges come from residuals of fits that left the row's whole source out.
 
     python -m bench.speed.fit            # fit, leave-one-source-out, write
@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from bench.speed.rows import Item, Row, items, predicted, rows
-from sizing.speed.factors import FACTORS, Coefficients, Table, coefficients
+from bench.speed.rows import Row, items, predicted, rows
+from sizing.speed.factors import FACTORS, Table, coefficients
+from sizing.speed.ranges import scenarios
 from sizing.speed.serving import Rates, rates
 
 Param = tuple[str, str]
@@ -33,7 +34,8 @@ BASE_PRIOR = 0.4
 # Where a factor is known beforehand, as a multiple of its base: per-layer prices of engines and classes read off published serving
 # tables at batch 1 to 16 (TensorRT-LLM 32-80 us a dense layer on H100, vLLM 46-85, SGLang about 76; experts 90-150; vLLM of 2024 on
 # MI300X 210-420, on MI250 and Max 1550 300-490), fixed prices per token of llama.cpp (2.2 ms on GeForce, 3.9 on HBM, 5.6 on Apple),
-# shares of the bandwidth it reaches (0.5 on HBM, 0.6 on CPUs).
+# shares of the bandwidth it reaches (0.5 on HBM, 0.6 on CPUs), shares of the peak that prompts reach (Apple 0.6, GeForce 0.45, Radeon 0.35,
+# H100 with llama.cpp 0.2; experts 0.26 on GeForce, 0.13 on Spark and Strix Halo, 0.1 on R9700).
 KNOWN: dict[Param, float] = {
     ("block_us", "class:apple"): 2.5, ("block_us", "class:radeon"): 0.8, ("block_us", "class:nvidia-gddr"): 0.8,
     ("block_us", "class:apu"): 1.2, ("block_us", "class:nvidia-soc"): 1.2, ("block_us", "class:cpu"): 1.7,
@@ -43,6 +45,11 @@ KNOWN: dict[Param, float] = {
     ("block_us", "era-class:vllm@2024@instinct"): 4.0, ("block_us", "era-class:vllm@2025@instinct"): 1.4,
     ("block_us", "era-class:vllm@2024@max"): 6.0, ("weight_rate", "class:geforce"): 1.8, ("weight_rate", "class:rtx"): 1.8,
     ("weight_rate", "class:apple"): 1.7, ("weight_rate", "class:cpu"): 0.45, ("weight_rate", "engine-class:llama.cpp@nvidia-hbm"): 0.35,
+    ("prefill_compute", "class:apple"): 1.8, ("prefill_compute", "class:radeon"): 0.7, ("prefill_compute", "class:rtx"): 0.8,
+    ("prefill_compute", "class:nvidia-gddr"): 0.6, ("prefill_compute", "engine-class:llama.cpp@nvidia-hbm"): 0.5,
+    ("prefill_compute", "moe-class:moe@geforce"): 0.45, ("prefill_compute", "moe-class:moe@nvidia-soc"): 0.3,
+    ("prefill_compute", "moe-class:moe@apu"): 0.3, ("prefill_compute", "moe-class:moe@radeon"): 0.25,
+    ("prefill_compute", "moe-class:moe@arc"): 0.5,
     ("weight_rate", "class:nvidia-soc"): 1.5, ("weight_rate", "class:apu"): 1.5,
 }  # fmt: skip
 NOISE = {
@@ -117,7 +124,9 @@ class Problem:
         """All offsets of a factor act alike on a row: one difference a factor serves them all."""
         base, offsets = table[name]
         moved = {**table, name: (base + _STEP, offsets)}
-        return (self.predict(moved, (n,))[self.of_row[n]] - at[self.of_row[n]]) / _STEP
+        numbers = self.of_row[n]
+        change: np.ndarray = self.predict(moved, (n,))[numbers] - at[numbers]
+        return change / _STEP
 
 
 def _width(name: str, key: str) -> float:
@@ -160,7 +169,12 @@ def _loss(problem: Problem, values: np.ndarray, at: np.ndarray) -> float:
 
 
 def _step(
-    problem: Problem, values: np.ndarray, at: np.ndarray, held: np.ndarray, slope: np.ndarray, kernel: np.ndarray | None = None
+    problem: Problem,
+    values: np.ndarray,
+    at: np.ndarray,
+    held: np.ndarray,
+    slope: np.ndarray,
+    kernel: np.ndarray | None = None,
 ) -> np.ndarray:
     """One weighted ridge step in its dual form: there are fewer items than parameters."""
     if kernel is None:
@@ -170,7 +184,8 @@ def _step(
     left = kernel[np.ix_(held, held)] + np.diag(problem.noise[held] ** 2 / weight)
     solved = np.linalg.solve(left, residual + slope[held] @ (values - problem.mean))
     move = problem.mean + problem.prior**2 * (slope[held].T @ solved) - values
-    return values + move * min(1.0, 0.7 / max(1e-9, float(np.abs(move).max())))
+    moved: np.ndarray = values + move * min(1.0, 0.7 / max(1e-9, float(np.abs(move).max())))
+    return moved
 
 
 def leave_out(problem: Problem, values: np.ndarray, groups: list[str], turns: int) -> np.ndarray:
@@ -196,9 +211,23 @@ def summary(problem: Problem, logs: np.ndarray, known: bool | None = None) -> li
         if known is None or problem.rows[item.row].known == known:
             groups[item.scenario, item.figure].append(min(10.0, math.exp(abs(logs[n] - problem.truth[n])) - 1))
     return [
-        (scenario, figure, len(errors), float(np.median(errors)), sorted(errors)[min(len(errors) - 1, int(0.9 * len(errors)))])
+        (
+            scenario,
+            figure,
+            len(errors),
+            float(np.median(errors)),
+            sorted(errors)[min(len(errors) - 1, int(0.9 * len(errors)))],
+        )
         for (scenario, figure), errors in sorted(groups.items())
     ]
+
+
+Summary = tuple[str, str, int, float, float]
+
+
+def _line(inside: Summary, outside: Summary, near: Summary) -> str:
+    parts = [f"{one[3]:.3f}/{one[4]:.2f}" for one in (inside, outside, near)]
+    return f"{inside[0]:14s} {inside[1]:22s} n={inside[2]:4d} in {parts[0]}  source out {parts[1]}  source+model out {parts[2]}"
 
 
 def main() -> None:
@@ -211,8 +240,13 @@ def main() -> None:
     near = leave_out(problem, values, [row.source + str(row.data["model"]) for row in problem.rows], 1)
     for known in (True, False):
         print("known" if known else "partial")
-        for a, b, c in zip(summary(problem, inside, known), summary(problem, outside, known), summary(problem, near, known), strict=True):
-            print(f"{a[0]:14s} {a[1]:22s} n={a[2]:4d} in {a[3]:.3f}/{a[4]:.2f}  source out {b[3]:.3f}/{b[4]:.2f}  source+model out {c[3]:.3f}/{c[4]:.2f}")
+        for a, b, c in zip(
+            summary(problem, inside, known),
+            summary(problem, outside, known),
+            summary(problem, near, known),
+            strict=True,
+        ):
+            print(_line(a, b, c))
     write(problem, values, outside, near)
     keep_left_out(problem, outside, near)
     if len(sys.argv) > 1:
@@ -229,7 +263,11 @@ def write(problem: Problem, values: np.ndarray, outside: np.ndarray, near: np.nd
     for name, factor in FACTORS.items():
         base = factor.value(factor.base() + values[problem.index[name, ""]])
         offsets = {
-            key: {"log": round(float(value), 4), "rows": len(counted[name, key]), "residual": round(float(np.median(np.abs(counted[name, key]))), 3)}
+            key: {
+                "log": round(float(value), 4),
+                "rows": len(counted[name, key]),
+                "residual": round(float(np.median(np.abs(counted[name, key]))), 3),
+            }
             for (owner, key), value in zip(problem.params, values, strict=True)
             if owner == name and key and abs(value) >= 0.0005
         }
@@ -242,26 +280,30 @@ def keep_left_out(problem: Problem, outside: np.ndarray, near: np.ndarray) -> No
     """What fits without the row's source, and without its source's rows of that model, say of every figure; for the accuracy table."""
     said: dict[str, dict[str, list[float]]] = defaultdict(dict)
     for n, item in enumerate(problem.items):
-        said[problem.rows[item.row].data["id"]][item.figure] = [float(f"{math.exp(logs[n]):.4g}") for logs in (outside, near)]
+        said[problem.rows[item.row].data["id"]][item.figure] = [
+            float(f"{math.exp(logs[n]):.4g}") for logs in (outside, near)
+        ]
     lines = [f"{json.dumps(ident)}: {json.dumps(figures)}" for ident, figures in said.items()]
     LEFT_OUT.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-
-
-_SCENARIOS = {"single_stream": "single", "prefill": "prefill", "concurrent": "concurrent", "offline_max": "offline"}
 
 
 def ranges(problem: Problem, outside: np.ndarray, near: np.ndarray) -> dict[str, Any]:
     """Quantiles of log(measured / predicted) by scenario and figure, scaled by how well each device class is known.
 
-    Half of the weight lies on fits without the row's source, half on fits without its source's rows of that model.
+    A third of the weight lies on fits without the row's source, two thirds on fits without its source's rows of that model: a new
+    question is mostly a known kind of machine with a model that nobody measured on it.
     """
     groups: dict[str, list[tuple[str, float]]] = defaultdict(list)
     for n, item in enumerate(problem.items):
-        kind = problem.rows[item.row].drivers.machine.kind
-        for logs in (outside, near):
-            for name in (_SCENARIOS[item.scenario], "any"):
-                groups[f"{name}/{item.figure}"].append((kind, float(problem.truth[n] - logs[n])))
-    return {name: _range_of(values) for name, values in sorted(groups.items()) if len(values) >= 16 or name.startswith("any")}
+        known = problem.rows[item.row].drivers
+        for logs in (outside, near, near):
+            for name in {*scenarios(known), "any"}:
+                groups[f"{name}/{item.figure}"].append((known.machine.kind, float(problem.truth[n] - logs[n])))
+    return {
+        name: _range_of(values)
+        for name, values in sorted(groups.items())
+        if len(values) >= 45 or name.startswith("any")
+    }
 
 
 def _range_of(values: list[tuple[str, float]]) -> dict[str, Any]:
@@ -270,13 +312,14 @@ def _range_of(values: list[tuple[str, float]]) -> dict[str, Any]:
     for kind, value in values:
         by_class[kind].append(abs(value))
     scales = {
-        kind: (float(np.quantile(found, 0.8)) * len(found) + centre * 12) / (len(found) + 12) / centre for kind, found in by_class.items()
+        kind: (float(np.quantile(found, 0.8)) * len(found) + centre * 18) / (len(found) + 18) / centre
+        for kind, found in by_class.items()
     }
     scaled = [value / scales[kind] for kind, value in values]
     low, high = np.quantile(scaled, [0.1, 0.9])
     return {
-        "low": round(min(-0.02, float(low)), 4), "high": round(max(0.02, float(high)), 4), "rows": len(values) // 2, "unknown": 1.5,
-        "class": {kind: {"scale": round(scale, 3), "rows": len(by_class[kind]) // 2} for kind, scale in scales.items()},
+        "low": round(min(-0.02, float(low)), 4), "high": round(max(0.02, float(high)), 4), "rows": len(values) // 3, "unknown": 1.5,
+        "class": {kind: {"scale": round(scale, 3), "rows": len(by_class[kind]) // 3} for kind, scale in scales.items()},
     }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ def steps(resolved: Resolved, plan: MemoryPlan) -> tuple[DerivationStep, ...]:
     known = drivers(resolved, plan)
     factor = coefficients(known.axes, table())
     said = rates(known, factor)
-    made = [_prompt(known, factor, said)] if known.work.new_tokens else []
+    made = [_prompt(known, factor)] if known.work.new_tokens else []
     if said.step is not None:
         made += [*_decode(known, factor, said, said.step), _total(known, said)]
     return tuple(made)
@@ -65,7 +65,7 @@ def _decode(known: Drivers, factor: Coefficients, said: Rates, step: Step) -> li
     return made
 
 
-def _prompt(known: Drivers, factor: Coefficients, said: Rates) -> DerivationStep:
+def _prompt(known: Drivers, factor: Coefficients) -> DerivationStep:
     work = known.work
     busy = prompt_work_s(known, factor, work.new_tokens, work.prior_tokens + work.shared_tokens)
     return _step("prompt_ms", "(2 x active parameters x tokens / (peak x share) + attention) / TP + link", {

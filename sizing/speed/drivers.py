@@ -26,7 +26,9 @@ _SERVERS = frozenset({"vllm", "sglang", "tensorrt-llm", "other-server"})
 # Sequences that run at once where nobody says: vLLM's default of its server, TensorRT-LLM's max_batch_size; SGLang goes by memory.
 _DEFAULT_SEQUENCES = {"vllm": 256, "sglang": 4096, "tensorrt-llm": 2048, "other-server": 1024}
 _VLLM_LARGE = 1024  # vLLM since 0.8 on devices of 70 GiB and more, except the A100
-_SHORT_SUMS = frozenset({"llama.cpp", "ik_llama.cpp", "exllama", "mlc-llm"})  # accumulate in 16 bits where that is faster
+_SHORT_SUMS = frozenset(
+    {"llama.cpp", "ik_llama.cpp", "exllama", "mlc-llm"}
+)  # accumulate in 16 bits where that is faster
 _USABLE = 0.9
 
 
@@ -58,7 +60,9 @@ def family(engine: Engine) -> str:
     written = engine.written.strip().lower()
     if written in _WRITTEN:
         return _WRITTEN[written]
-    return _FAMILIES.get(engine.name, _FAMILIES.get(written, "other-server" if engine.kind == "server" else "transformers"))
+    return _FAMILIES.get(
+        engine.name, _FAMILIES.get(written, "other-server" if engine.kind == "server" else "transformers")
+    )
 
 
 def era(engine: Engine) -> str:

@@ -15,7 +15,6 @@ from importlib import resources
 from typing import Any
 
 
-
 @dataclass(frozen=True, slots=True)
 class Factor:
     """One factor: where it starts, its upper bound if it is a share of a peak, and the axes that may move it.

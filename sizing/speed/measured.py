@@ -142,7 +142,9 @@ def _known() -> tuple[tuple[Likeness, Mapping[str, Any]], ...]:
 def nearest_speeds(resolved: Resolved, n: int = 3) -> tuple[MeasuredSpeed, ...]:
     """The n public measurements nearest to a deployment, nearest first, each with what differs."""
     asked = likeness(resolved)
-    ranked = sorted(((distance(asked, like), row["id"], like, row) for like, row in _known()), key=lambda found: found[:2])
+    ranked = sorted(
+        ((distance(asked, like), row["id"], like, row) for like, row in _known()), key=lambda found: found[:2]
+    )
     return tuple(_measured(gap, like, row, asked) for gap, _, like, row in ranked[:n])
 
 

@@ -22,18 +22,18 @@ def predict(resolved: Resolved, plan: MemoryPlan) -> Speed | None:
 def as_speed(known: Drivers, said: Rates) -> Speed:
     """Expected figures with their ranges."""
     return Speed(
-        decode_tok_s_per_user=_range(known, said, "decode_tok_s_per_user", said.decode_tok_s_per_user),
-        output_tok_s_total=_range(known, said, "output_tok_s_total", said.output_tok_s_total),
-        prefill_tok_s=_range(known, said, "prefill_tok_s", said.prefill_tok_s),
-        ttft_ms=_range(known, said, "ttft_ms", said.ttft_ms),
-        tpot_ms=_range(known, said, "tpot_ms", said.tpot_ms),
-        requests_s=_range(known, said, "output_tok_s_total", said.requests_s),
+        decode_tok_s_per_user=_range(known, "decode_tok_s_per_user", said.decode_tok_s_per_user),
+        output_tok_s_total=_range(known, "output_tok_s_total", said.output_tok_s_total),
+        prefill_tok_s=_range(known, "prefill_tok_s", said.prefill_tok_s),
+        ttft_ms=_range(known, "ttft_ms", said.ttft_ms),
+        tpot_ms=_range(known, "tpot_ms", said.tpot_ms),
+        requests_s=_range(known, "output_tok_s_total", said.requests_s),
         bound_by=said.step.bound_by if said.step else "compute",
     )
 
 
-def _range(known: Drivers, said: Rates, figure: str, expected: float | None) -> Range | None:
+def _range(known: Drivers, figure: str, expected: float | None) -> Range | None:
     if expected is None:
         return None
-    low, high = spread(known, said, figure)
+    low, high = spread(known, figure)
     return Range(low=expected * low, expected=expected, high=expected * high)

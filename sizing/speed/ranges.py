@@ -7,25 +7,26 @@ from typing import Literal
 
 from sizing.speed.drivers import Drivers
 from sizing.speed.factors import calibration
-from sizing.speed.serving import Rates
 
-Scenario = Literal["single", "prefill", "concurrent", "offline"]
+Scenario = Literal["single", "prefill", "offline", "closed", "burst", "poisson", "concurrent", "any"]
 
 
-def scenario(known: Drivers, said: Rates) -> Scenario:
-    """Which residuals apply."""
+def scenarios(known: Drivers) -> tuple[Scenario, ...]:
+    """Which residuals apply, the closest first: of the same load pattern, of any load with several users, of all."""
     work = known.work
-    if work.output_tokens <= 0:
-        return "offline" if work.pattern == "offline" else "prefill"
     if work.pattern == "offline":
-        return "offline"
-    return "single" if work.pattern == "closed" and work.concurrency <= 1 else "concurrent"
+        return ("offline",)
+    if work.output_tokens <= 0:
+        return ("prefill",)
+    if work.pattern == "closed" and work.concurrency <= 1:
+        return ("single",)
+    return (work.pattern, "concurrent")
 
 
-def spread(known: Drivers, said: Rates, figure: str) -> tuple[float, float]:
+def spread(known: Drivers, figure: str) -> tuple[float, float]:
     """(low, high) as multiples of the expected figure."""
     ranges = calibration()["ranges"]
-    here = scenario(known, said)
-    entry = ranges.get(f"{here}/{figure}") or ranges[f"any/{figure}"]
+    names = (*scenarios(known), "any")
+    entry = next(ranges[key] for name in names if (key := f"{name}/{figure}") in ranges)
     scale = entry["class"].get(known.machine.kind, {}).get("scale", entry["unknown"])
     return math.exp(entry["low"] * scale), math.exp(entry["high"] * scale)

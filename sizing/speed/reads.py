@@ -16,6 +16,11 @@ FormatKind = Literal[
     "16bit", "fp8", "int8", "int4", "nvfp4", "mxfp4", "kquant", "legacy", "iq", "gguf8", "exl", "mlx", "bnb", "other"
 ]
 
+_MXFP4_BITS = 4.25
+_GGUF_REST_BITS = (
+    8.5  # GGUF files of MXFP4 models keep the rest in Q8_0: 3.5 GB a token for gpt-oss-120b, 5 GB with 16 bits
+)
+
 # Looked up by token, or used once a request: not read by every step.
 _NOT_READ: frozenset[TensorClass] = frozenset({"embedding", "vision", "audio", "per_layer_embedding"})
 
@@ -90,6 +95,10 @@ class _Key:
 def weights_read(resolved: Resolved) -> Weights:
     """The weights of a deployment; a stated file size scales every class."""
     base = _weights(_Key(resolved.architecture, resolved.weights))
+    if base.kind == "mxfp4" and base.experts and resolved.is_llama_family:
+        base = replace(
+            base, dense_bytes=base.dense_params * _GGUF_REST_BITS / 8, expert_bytes=base.expert_params * _MXFP4_BITS / 8
+        )
     size = resolved.spec.engine.file_size_gib
     if not size or not base.total_bytes:
         return base

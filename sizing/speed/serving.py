@@ -108,13 +108,19 @@ def _offline(drivers: Drivers, coefficient: Coefficients, prefill: float | None)
     if work.requests and not work.concurrency_stated:
         wanted = work.requests / drivers.replicas
     here = pace(drivers, coefficient, _limit(drivers, wanted))
-    return _result(drivers, coefficient, here, prefill, here.running * here.work_s * 0.5 + here.alone_s, here.requests_s, True)
+    return _result(
+        drivers, coefficient, here, prefill, here.running * here.work_s * 0.5 + here.alone_s, here.requests_s, True
+    )
 
 
 def _burst(drivers: Drivers, coefficient: Coefficients, prefill: float | None) -> Rates:
     work = drivers.work
     asked = (work.requests or work.concurrency) / drivers.replicas
-    here = pace(drivers, coefficient, _limit(drivers, min(asked, work.concurrency / drivers.replicas if work.concurrency_stated else asked)))
+    here = pace(
+        drivers,
+        coefficient,
+        _limit(drivers, min(asked, work.concurrency / drivers.replicas if work.concurrency_stated else asked)),
+    )
     lasts, first = _drain(drivers, coefficient, here, asked)
     return _result(drivers, coefficient, here, prefill, first, asked / lasts, asked > here.running)
 
@@ -159,7 +165,15 @@ def _overrun(drivers: Drivers, coefficient: Coefficients, prefill: float | None,
     lasts, first = _drain(drivers, coefficient, full, asked)
     arrivals = asked / rate
     lasts = max(lasts, arrivals)
-    return _result(drivers, coefficient, full, prefill, max(full.alone_s, first - 0.5 * arrivals * first / max(lasts, 1e-9)), asked / lasts, True)
+    return _result(
+        drivers,
+        coefficient,
+        full,
+        prefill,
+        max(full.alone_s, first - 0.5 * arrivals * first / max(lasts, 1e-9)),
+        asked / lasts,
+        True,
+    )
 
 
 def steady_at(drivers: Drivers, coefficient: Coefficients, rate_rps: float) -> Pace:
@@ -175,7 +189,13 @@ def steady_at(drivers: Drivers, coefficient: Coefficients, rate_rps: float) -> P
 
 
 def _result(
-    drivers: Drivers, coefficient: Coefficients, here: Pace, prefill: float | None, first_s: float, requests_s: float, saturated: bool
+    drivers: Drivers,
+    coefficient: Coefficients,
+    here: Pace,
+    prefill: float | None,
+    first_s: float,
+    requests_s: float,
+    saturated: bool,
 ) -> Rates:
     work = drivers.work
     per_second = requests_s * drivers.replicas

@@ -159,7 +159,12 @@ def prompt_s(drivers: Drivers, coefficient: Coefficients, new_tokens: float, pri
     read = passes * _weights_s(drivers, coefficient, chunk)
     fixed = passes * (coefficient.block_us * drivers.weights.blocks * 1e-6)
     spread = _pipeline_gain(drivers, passes)
-    return math.hypot(compute / spread, read) + fixed + _prompt_link_s(drivers, coefficient, new_tokens) + _host_s(drivers, chunk)
+    return (
+        math.hypot(compute / spread, read)
+        + fixed
+        + _prompt_link_s(drivers, coefficient, new_tokens)
+        + _host_s(drivers, chunk)
+    )
 
 
 def prompt_work_s(drivers: Drivers, coefficient: Coefficients, new_tokens: float, prior_tokens: float) -> float:

@@ -1,0 +1,87 @@
+"""The shipped model against the measurements it carries: what it must hold, so that a change that loses accuracy shows."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from functools import cache
+
+import pytest
+
+from sizing.estimate import Range
+from sizing.memory.inference import plan_inference
+from sizing.resolve import resolve
+from sizing.spec import parse_spec
+from sizing.speed.factors import FACTORS, calibration
+from sizing.speed.measured import load_rows, spec_of
+from sizing.speed.model import predict
+
+FIGURES = ("decode_tok_s_per_user", "output_tok_s_total", "prefill_tok_s", "ttft_ms", "tpot_ms")
+
+
+@cache
+def said() -> dict[str, list[tuple[float, Range]]]:
+    """(measured, predicted) of every row whose load is fully stated, by scenario and figure."""
+    found: dict[str, list[tuple[float, Range]]] = defaultdict(list)
+    for row in load_rows():
+        if row["stratum"] != "known":
+            continue
+        resolved = resolve(parse_spec(spec_of(row)))
+        speed = predict(resolved, plan_inference(resolved))
+        for figure in FIGURES:
+            if figure in row["measured"]:
+                found[f"{row['scenario']}/{figure}"].append((row["measured"][figure], _range(row, speed, figure)))
+    return found
+
+
+def _range(row: object, speed: object, figure: str) -> Range:
+    assert isinstance(row, dict)
+    decode_only = figure == "output_tok_s_total" and row.get("basis") == "decode_only"
+    value = getattr(speed, "decode_tok_s_per_user" if decode_only else figure)
+    assert isinstance(value, Range), (row["id"], figure)
+    times = row["concurrency"] if decode_only else 1
+    return Range(low=value.low * times, expected=value.expected * times, high=value.high * times)
+
+
+@pytest.mark.parametrize(
+    ("name", "median", "p90", "width"),
+    [
+        ("single_stream/decode_tok_s_per_user", 0.10, 0.40, 1.7),
+        ("prefill/prefill_tok_s", 0.22, 0.80, 2.4),
+        ("concurrent/output_tok_s_total", 0.20, 0.80, 3.4),
+        ("offline_max/output_tok_s_total", 0.22, 0.90, 2.6),
+        ("concurrent/tpot_ms", 0.22, 2.0, 4.5),
+        ("concurrent/ttft_ms", 0.45, 2.5, 40),
+        ("single_stream/ttft_ms", 0.45, 2.5, 10),
+    ],
+)
+def test_accuracy_on_rows_with_stated_load(name: str, median: float, p90: float, width: float) -> None:
+    rows = said()[name]
+    errors = sorted(max(range_.expected / truth, truth / range_.expected) - 1 for truth, range_ in rows)
+    assert statistics.median(errors) <= median
+    assert errors[int(0.9 * len(errors))] <= p90
+    assert statistics.median(range_.high / range_.low for _, range_ in rows) <= width
+    assert sum(range_.low <= truth <= range_.high for truth, range_ in rows) / len(rows) >= 0.72
+
+
+def test_every_carried_row_is_answered() -> None:
+    assert sum(len(rows) for rows in said().values()) > 500
+    assert all(
+        math.isfinite(range_.expected) and range_.low <= range_.expected <= range_.high
+        for rows in said().values()
+        for _, range_ in rows
+    )
+
+
+def test_every_factor_says_what_is_behind_it() -> None:
+    for name, entry in calibration()["factors"].items():
+        assert name in FACTORS and entry["base"] > 0
+        for key, offset in entry["offsets"].items():
+            assert key.split(":")[0] in FACTORS[name].axes
+            assert offset["rows"] >= 1 and offset["residual"] >= 0 and math.isfinite(offset["log"])
+
+
+def test_ranges_hold_for_every_class_of_device() -> None:
+    for entry in calibration()["ranges"].values():
+        assert entry["low"] < 0 < entry["high"] and entry["rows"] > 0 and entry["unknown"] >= 1
