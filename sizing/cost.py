@@ -1,124 +1,323 @@
-"""Prices of devices: to buy (street or list price, dated) and to rent (offers of the catalogue). Nothing is ever free or guessed."""
+"""What a deployment costs: buying (device, machine, write-down, energy, support, staff) and renting, in the team's currency.
+
+Amounts are net of VAT. Prices come from a price book with their dates; what nobody named a price for stays None. The machine around
+the cards is a planning figure and marked as one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
-from sizing.catalogue.entries import Accelerator, Offer
+from sizing.catalogue.entries import Accelerator
 from sizing.catalogue.load import catalogue
 from sizing.defaults import Defaults
+from sizing.places import ANYWHERE, Where
+from sizing.prices import (
+    HOURS_PER_MONTH,
+    VAT_BY_COUNTRY,
+    Price,
+    PriceBook,
+    Rate,
+    age_days,
+    catalogue_prices,
+    in_currency,
+    is_stale,
+)
 
-HOURS_PER_MONTH = 730.0
-AMORTISATION_MONTHS = 36
+Way = Literal["buy", "rent"]
 
-# A machine around the cards (board, CPU, 64-512 GB of RAM, disk, supply, case), EUR net: planning figures without a source, shown as
-# such and open to the team's quote. Desktop for one card, workstation for two, tower or server for four, eight-card server.
-_MACHINE_EUR = {1: 1200.0, 2: 2200.0, 4: 5500.0, 8: 14000.0}
+# A machine around the cards (board, CPU, RAM about twice the cards' memory, disk, supply, case), EUR net by number of cards: planning
+# figures without a source, shown as such and open to the team's quote. Actively cooled cards go into desktops and towers, passively
+# cooled ones into servers, modules (SXM, OAM) onto boards of four or eight with their own chassis.
+_MACHINE_EUR: dict[str, tuple[tuple[int, float], ...]] = {
+    "active": ((1, 1200.0), (2, 2200.0), (4, 5500.0), (8, 14000.0)),
+    "passive": ((1, 4500.0), (2, 5500.0), (4, 8000.0), (8, 16000.0)),
+    "module": ((4, 25000.0), (8, 45000.0)),
+}
+# Power of the machine without cards: middles of the catalogue's fact base-watts (desktop, workstation, server, eight-card board).
+_HOST_W: tuple[tuple[int, float], ...] = ((1, 60.0), (2, 115.0), (4, 185.0), (8, 400.0))
+_BOARD_HOST_W = 2500.0
 _COMPLETE_KINDS = frozenset({"soc", "apu", "laptop"})
-
-PriceBasis = Literal["street", "list", "offer"]
+_CLASS_W = {
+    "soc": 150.0,
+    "apu": 120.0,
+    "laptop": 120.0,
+}  # planning figures of sizing.system.power where vendors give none
+MODULES = frozenset({"sxm", "oam", "module"})
+_TRUST_ORDER = ("offer", "undated", "marketplace", "doubtful")
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
-    """An amount in `currency`; `net` False means with VAT, None unknown; `as_of` None where the source shows no date."""
+class Deployment:
+    """What is paid for: devices of one kind; `replica` is how many of them must share one machine."""
 
-    amount: float
-    currency: str
-    basis: PriceBasis
-    as_of: str | None
-    source: str
-    net: bool | None = None
-    condition: str = "new"
-    provider: str | None = None
-    country: str | None = None
+    accelerator: str
+    count: int = 1
+    memory_gb: float | None = None
+    replica: int = 1
+    owned: bool = False
 
 
-def in_currency(price: Price, currency: str, eur_per_usd: float) -> float:
-    """The amount in another currency at the given rate."""
-    if price.currency == currency:
-        return price.amount
-    return price.amount * eur_per_usd if currency == "EUR" else price.amount / eur_per_usd
+@dataclass(frozen=True, slots=True)
+class Rented:
+    """Instances that together hold the devices of a deployment: the price of all of them an hour, net, in the team's currency."""
+
+    rate: Rate
+    instances: int
+    per_hour: float
 
 
-@lru_cache(maxsize=512)
-def purchase(accelerator_id: str) -> Price | None:
-    """The price of one device: the newest new street price, else the list price, else None ("ask for a quote")."""
-    device = catalogue().accelerators[accelerator_id]
-    fresh = [row for row in device.street_prices if row.get("condition", "new") == "new"] or list(device.street_prices)
-    if fresh:
-        row = max(fresh, key=lambda one: one.get("date") or "")
-        return Price(
-            row["amount"],
-            row["currency"],
-            "street",
-            row.get("date"),
-            row.get("source", ""),
-            row.get("net"),
-            row.get("condition", "new"),
-        )
-    return _list_price(device)
+def book_of(defaults: Defaults) -> PriceBook:
+    """The team's price book, else the catalogue's."""
+    return defaults.prices or catalogue_prices()
 
 
-def _list_price(device: Accelerator) -> Price | None:
-    if device.msrp_usd is None or device.status == "discontinued":
-        return None
-    return Price(
-        float(device.msrp_usd["amount"]), "USD", "list", device.msrp_usd["date"], device.msrp_usd["basis"], True
-    )
+def is_module(device: Accelerator) -> bool:
+    """Whether a device only comes on a board of several (SXM, OAM) or in a whole system."""
+    return device.form_factor in MODULES
 
 
-def rent(accelerator_id: str, count: int, defaults: Defaults) -> Price | None:
-    """The cheapest offer per hour for at least `count` of a device, in the team's currency; None where none is listed."""
-    return _rent(accelerator_id, count, defaults.currency, defaults.eur_per_usd)
+def is_complete(device: Accelerator) -> bool:
+    """Whether a price of the device is the price of a whole machine."""
+    return device.kind in _COMPLETE_KINDS
 
 
-@lru_cache(maxsize=4096)
-def _rent(accelerator_id: str, count: int, currency: str, eur_per_usd: float) -> Price | None:
-    prices = [price for offer in catalogue().offers_for(accelerator_id) for price in _hourly(offer, count)]
-    return min(prices, key=lambda price: in_currency(price, currency, eur_per_usd), default=None)
+def board_sizes(device: Accelerator) -> tuple[int, ...]:
+    """Numbers of devices that can be bought together: boards of four and eight up to Hopper, of eight only since; () for any number."""
+    if not is_module(device):
+        return ()
+    if device.form_factor == "module":
+        return (1, 4) if device.id.startswith("nvidia-gh") else (4, 8)
+    small = device.vendor == "nvidia" and float(device.compute_capability or 0) < 10.0
+    return (4, 8, 16) if small else (8, 16)
 
 
-def _hourly(offer: Offer, count: int) -> Iterable[Price]:
-    """The price of as many instances as hold `count` devices; marketplace rows marked low in confidence count last by price only."""
-    if offer.count < 1 or offer.confidence == "low":
-        return
-    machines = -(-count // int(offer.count))
-    if machines > 1 and offer.count < 8:
-        return  # several small instances do not share a link
-    amounts = ((offer.price_usd_h, "USD"), (offer.price_eur_h, "EUR"), (_per_hour(offer.price_eur_month), "EUR"))
-    for amount, currency in amounts:
-        if amount:
-            source = offer.sources[0] if offer.sources else ""
-            yield Price(
-                amount * machines,
-                currency,
-                "offer",
-                offer.as_of,
-                source,
-                True,
-                offer.condition,
-                offer.provider,
-                offer.country,
-            )
-            return
-
-
-def _per_hour(monthly: float | None) -> float | None:
-    return None if monthly is None else monthly / HOURS_PER_MONTH
+def device_watts(device: Accelerator) -> float:
+    """The power of one device as the vendor limits it, or a planning figure for whole machines."""
+    return device.tdp_w or _CLASS_W.get(device.kind, 0.0)
 
 
 def machine(device: Accelerator, count: int, defaults: Defaults) -> float:
-    """Planning figure of the machine around the cards, in the team's currency; 0 where the device is a whole machine."""
-    if device.kind in _COMPLETE_KINDS:
+    """Planning figure of the machines around the cards, in the team's currency; 0 where the device is a whole machine."""
+    if is_complete(device):
         return 0.0
-    eur = next((price for slots, price in _MACHINE_EUR.items() if count <= slots), _MACHINE_EUR[8] * -(-count // 8))
-    return eur if defaults.currency == "EUR" else eur / defaults.eur_per_usd
+    if defaults.machine_price is not None:
+        return defaults.machine_price * max(1, -(-count // 8))
+    kind = "module" if is_module(device) else "passive" if device.cooling in ("passive", "liquid") else "active"
+    eur = _stepped(_MACHINE_EUR[kind], count)
+    return in_currency(eur, "EUR", defaults.currency, defaults.eur_per_usd)
 
 
-def electricity_per_month(watts: float, defaults: Defaults, load_share: float = 0.5) -> float:
+def _stepped(steps: tuple[tuple[int, float], ...], count: int) -> float:
+    return next((value for most, value in steps if count <= most), steps[-1][1] * -(-count // steps[-1][0]))
+
+
+def host_watts(device: Accelerator, count: int) -> float:
+    """Planning figure of the machine's own power."""
+    if is_complete(device):
+        return 0.0
+    return _BOARD_HOST_W * max(1, count // 8) if is_module(device) and count >= 4 else _stepped(_HOST_W, count)
+
+
+def kwh_price(defaults: Defaults) -> float:
+    """The team's price of a kWh, else the country's as far as known (industry outside of Germany unknown: Germany's), in its currency."""
+    if defaults.electricity_per_kwh is not None:
+        return defaults.electricity_per_kwh
+    facts = catalogue().facts
+    if defaults.country == "US":
+        return in_currency(
+            float(facts["electricity-us"].value["commercial"]), "USD", defaults.currency, defaults.eur_per_usd
+        )
+    return in_currency(float(facts["electricity-de-household"].value), "EUR", defaults.currency, defaults.eur_per_usd)
+
+
+def electricity_per_month(watts: float, defaults: Defaults, load_share: float | None = None) -> float:
     """Cost of running at `load_share` of that power around the clock, PUE included, in the team's currency."""
-    return watts / 1000 * load_share * HOURS_PER_MONTH * defaults.pue * defaults.electricity_per_kwh
+    share = defaults.load_share if load_share is None else load_share
+    return watts / 1000 * share * HOURS_PER_MONTH * defaults.pue * kwh_price(defaults)
+
+
+def uplift(device: Accelerator, price: Price, book: PriceBook) -> float:
+    """How far the price to plan with stands above the one that was read, for a list price or one without a month.
+
+    List prices are lifted by the median of street over list of parts with the same memory; an undated price is lifted to the newest
+    dated one of the same chip (RTX PRO 6000 Max-Q and Workstation differ in cooling only).
+    """
+    if price.basis == "list":
+        return book.list_uplift(device.memory_type)
+    if price.basis != "street" or (price.as_of or "").count("-"):
+        return 1.0
+    newer = _sibling_price(device.id, book)
+    return 1.0 if newer is None else max(1.0, newer / price.amount)
+
+
+@lru_cache(maxsize=512)
+def _sibling_price(ident: str, book: PriceBook) -> float | None:
+    device = catalogue().accelerators[ident]
+    if device.kind not in ("workstation", "datacenter", "consumer"):
+        return None
+    alike = [
+        book.purchase(other.id)
+        for other in catalogue().accelerators.values()
+        if other.id != ident
+        and (other.architecture, other.memory_gb, other.bandwidth_gb_s)
+        == (device.architecture, device.memory_gb, device.bandwidth_gb_s)
+    ]
+    dated = [
+        row.amount
+        for row in alike
+        if row and row.basis == "street" and (row.as_of or "").count("-") and row.currency == "USD"
+    ]
+    return max(dated, default=None)
+
+
+def rent(deployment: Deployment, defaults: Defaults, place: Where = ANYWHERE) -> Rented | None:
+    """The cheapest rent of the most trustworthy kind: dated offers before undated ones, those before marketplaces and doubtful rows."""
+    found = _rents(
+        book_of(defaults),
+        deployment.accelerator,
+        deployment.count,
+        deployment.replica,
+        defaults.currency,
+        defaults.eur_per_usd,
+    )
+    for trust in _TRUST_ORDER:
+        allowed = [one for one in found if one.rate.trust == trust and place.allows(one.rate)]
+        if allowed:
+            return min(allowed, key=lambda one: one.per_hour)
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _rents(
+    book: PriceBook, ident: str, count: int, replica: int, currency: str, eur_per_usd: float
+) -> tuple[Rented, ...]:
+    found = []
+    for rate in book.rates(ident):
+        instances = _instances(rate, count, replica)
+        if instances:
+            amount = in_currency(rate.amount * instances, rate.currency, currency, eur_per_usd)
+            found.append(Rented(rate, instances, amount))
+    return tuple(found)
+
+
+def _instances(rate: Rate, count: int, replica: int) -> int:
+    """How many of an instance hold `count` devices with no replica torn apart; 0 where none do. Boards of eight may be joined."""
+    if rate.by_the_card and replica <= 8:
+        return count
+    if replica <= rate.count:
+        return -(-count // (rate.count // replica * replica))
+    return -(-count // 8) if rate.count == 8 and replica % 8 == 0 else 0
+
+
+def cost_of(deployment: Deployment, defaults: Defaults, place: Where = ANYWHERE) -> dict[str, Any]:
+    """Everything about money and power of a deployment as plain data, net, in the team's currency; unknown amounts are None."""
+    device = catalogue().accelerators[deployment.accelerator]
+    bought = _bought(deployment, device, defaults) if place.buys else None
+    rented = rent(deployment, defaults, place)
+    cards_w = device_watts(device) * deployment.count
+    wall_w = cards_w + host_watts(device, deployment.count)
+    around = machine(device, deployment.count, defaults)
+    per_month: dict[str, float | None] = {
+        "buy": _owned_monthly(deployment, bought, around, wall_w, defaults) if place.buys else None,
+        "rent": None if rented is None else round(rented.per_hour * HOURS_PER_MONTH, 2),
+    }
+    return {
+        "currency": defaults.currency,
+        "buy": bought,
+        "rent_per_hour": rented and _rent_view(rented, defaults),
+        "machine": round(around, 2) if bought or deployment.owned else None,
+        "machine_is_planning_figure": bool(around) and defaults.machine_price is None,
+        "electricity_per_month": round(electricity_per_month(wall_w, defaults), 2) if wall_w else None,
+        "per_kwh": kwh_price(defaults),
+        "power_w": cards_w or None,
+        "wall_w": wall_w or None,
+        "monthly": per_month,
+        "way": _cheaper(per_month),
+        "amortisation_months": defaults.amortisation_months,
+        "eur_per_usd": defaults.eur_per_usd,
+        "vat": VAT_BY_COUNTRY.get(defaults.country),
+        "owned": deployment.owned,
+    }
+
+
+def _cheaper(per_month: dict[str, float | None]) -> Way | None:
+    bought, rented = per_month["buy"], per_month["rent"]
+    if bought is None or rented is None:
+        return "buy" if bought is not None else "rent" if rented is not None else None
+    return "buy" if bought <= rented else "rent"
+
+
+def _bought(deployment: Deployment, device: Accelerator, defaults: Defaults) -> dict[str, Any] | None:
+    """The price of all the devices; None for one nobody names a price for, or a number that is not sold."""
+    sizes = board_sizes(device)
+    if deployment.owned or (sizes and deployment.count not in sizes):
+        return None
+    book = book_of(defaults)
+    price = book.purchase(device.id, deployment.memory_gb)
+    if price is None:
+        return None
+    factor = (
+        in_currency(price.net_amount() / price.amount, price.currency, defaults.currency, defaults.eur_per_usd)
+        * deployment.count
+    )
+    lifted = uplift(device, price, book)
+    return {
+        "amount": round(price.amount * factor, 2), "unit": round(price.amount * factor / deployment.count, 2), "basis": price.basis,
+        "as_of": price.as_of, "age_days": age_days(price.as_of, defaults.today), "stale": is_stale(price.as_of, defaults.today),
+        "low": round((price.low or price.amount) * factor, 2), "high": round((price.high or price.amount) * factor, 2),
+        "planning": round(price.amount * factor * lifted, 2), "uplift": round(lifted, 2), "condition": price.condition, "net": True,
+        "provider": price.provider, "country": price.country, "source": price.source, "count": deployment.count,
+    }  # fmt: skip
+
+
+def _rent_view(rented: Rented, defaults: Defaults) -> dict[str, Any]:
+    rate = rented.rate
+    return {
+        "amount": round(rented.per_hour, 4), "basis": rate.basis, "as_of": rate.as_of, "age_days": age_days(rate.as_of, defaults.today),
+        "stale": is_stale(rate.as_of, defaults.today), "provider": rate.provider, "country": rate.country, "instance": rate.instance,
+        "instances": 1 if rate.by_the_card else rented.instances, "by_the_card": rate.by_the_card and rented.instances > 1,
+        "trust": rate.trust, "condition": "monthly" if rate.per_month else "on-demand", "net": True, "source": rate.source,
+        "monthly_only": rate.per_month is not None, "setup": rate.setup and rate.setup * rented.instances,
+    }  # fmt: skip
+
+
+def _owned_monthly(
+    deployment: Deployment, bought: dict[str, Any] | None, around: float, wall_w: float, defaults: Defaults
+) -> float | None:
+    """Write-down to the resale share, energy, support and staff; for what is owned already only what running it costs."""
+    running = electricity_per_month(wall_w, defaults) + defaults.staff_per_month
+    if deployment.owned:
+        return round(running, 2)
+    if bought is None:
+        return None
+    months = defaults.amortisation_months / (2 if bought["condition"] == "used" else 1)
+    planned = float(bought["planning"])
+    invested = planned * (1 - defaults.resale_share)
+    support = planned * defaults.support_share_per_year / 12
+    return round(invested / months + around / defaults.amortisation_months + support + running, 2)
+
+
+def costs(accelerator_id: str, count: int, defaults: Defaults) -> dict[str, Any]:
+    """`cost_of` for devices that share one machine."""
+    return cost_of(Deployment(accelerator_id, count, replica=count), defaults)
+
+
+def monthly(cost: dict[str, Any]) -> float | None:
+    """The cheaper of renting around the clock and owning; None without any price."""
+    amounts = [float(amount) for amount in cost["monthly"].values() if amount is not None]
+    return min(amounts, default=None)
+
+
+def once(cost: dict[str, Any]) -> float | None:
+    """What is paid at the start to own it: devices and machine; 0 for what is owned already."""
+    if cost["owned"]:
+        return 0.0
+    return None if cost["buy"] is None else float(cost["buy"]["amount"]) + float(cost["machine"] or 0.0)
+
+
+def with_vat(amount: float, defaults: Defaults) -> float:
+    """Gross of the team's country; unknown countries are taken without VAT."""
+    return amount * (1 + VAT_BY_COUNTRY.get(defaults.country, 0.0))

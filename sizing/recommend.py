@@ -1,37 +1,43 @@
-"""Search over hardware x layout x format: options ranked by what meeting the workload costs, rejections explained."""
+"""Search over hardware x layout x format: options ranked by what meeting the workload costs, rejections explained.
+
+Bounds that no estimate can beat (`sizing.search.bounds`) take most of about ten thousand candidates out before anything is planned;
+`sizing.search.shortlist` says in which order the rest is tried, `sizing.search.ranking` how options are ordered.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from sizing.candidates import Candidate, Rejection, expand, machines, may_fit, may_reach, need_of
+from sizing.architecture.types import Architecture
+from sizing.catalogue.entries import Accelerator
 from sizing.catalogue.load import catalogue
-from sizing.cost import (
-    AMORTISATION_MONTHS,
-    HOURS_PER_MONTH,
-    Price,
-    electricity_per_month,
-    in_currency,
-    machine,
-    purchase,
-    rent,
-)
+from sizing.catalogue.names import find
+from sizing.cost import costs, monthly
 from sizing.defaults import ENGINE_DEFAULTS, Defaults
-from sizing.engine import estimate, failed
+from sizing.engine import failed
 from sizing.errors import UserError
 from sizing.estimate import Estimate, Failure
-from sizing.memory.inference import plan_inference
-from sizing.resolve import resolve
-from sizing.spec import EngineRef, HardwareRef, Parallel, WorkloadSpec, parse_spec
+from sizing.places import ANY_TRUST
+from sizing.search.machines import Machine, Rejection, machines
+from sizing.search.nearest import nearest
+from sizing.search.need import Question, need_of, question_of
+from sizing.search.notes import assumed, notes
+from sizing.search.ranking import chosen, labels, order, tiers
+from sizing.search.shortlist import Found, search
+from sizing.search.trial import Trial
+from sizing.spec import HardwareRef, WorkloadSpec, parse_spec
 
-_FULL_ESTIMATES = 160
-_SHOWN = 6
+__all__ = ["Nearest", "Option", "Recommendation", "costs", "monthly", "recommend", "recommend_data"]
+
 _ALMOST = 3
-_PROBE = "nvidia-h200-sxm-141gb"
+_MOST_NAMED = 8
+# What "almost" means: at most so large a share missing of what was wanted.
+_CLOSE = {"memory_missing": 0.25, "target_missed": 0.5, "over_budget": 1.0, "too_much_power": 0.5}
 
 
 class _Part(BaseModel):
@@ -39,17 +45,38 @@ class _Part(BaseModel):
 
 
 class Option(_Part):
-    """A proposal: the spec with its hardware, what the engine says of it, and why it stands where it does."""
+    """A proposal: the spec with its hardware, what the engine says of it, and why it stands where it does.
+
+    `why` holds what it is best at and what it loses to the first (for one that almost works: what it lacks), `notes` what one must
+    know before ordering it; both are codes with figures. `way` is the cheaper of buying and renting where both are known.
+    """
 
     rank: int
     spec: dict[str, Any]
     estimate: Estimate
     why: tuple[dict[str, Any], ...] = ()
+    notes: tuple[dict[str, Any], ...] = ()
+    way: str | None = None
+    per_month: float | None = None
     needs_quote: bool = False
+    owned: bool = False
+
+
+class Nearest(_Part):
+    """One change that gives a workload an option where it has none."""
+
+    change: str
+    before: Any
+    after: Any
+    option: Option
 
 
 class Recommendation(_Part):
-    """Options in order, those that almost work with what they lack, and why the rest was rejected."""
+    """Options in order, those that almost work with what they lack, and why the rest was rejected.
+
+    `tiers` names the ranks of a good, a better and the best option; `nearest` is filled where there is no option; `assumed` says what
+    the order takes for granted.
+    """
 
     id: str | int | None = None
     ok: bool
@@ -57,6 +84,9 @@ class Recommendation(_Part):
     almost: tuple[Option, ...] = ()
     rejected: tuple[dict[str, Any], ...] = ()
     searched: int = 0
+    tiers: dict[str, int] = {}
+    nearest: tuple[Nearest, ...] = ()
+    assumed: tuple[dict[str, Any], ...] = ()
     error: Failure | None = None
 
 
@@ -78,208 +108,130 @@ def recommend_data(data: object, defaults: Defaults = ENGINE_DEFAULTS) -> Recomm
 
 
 def _recommend(spec: WorkloadSpec, defaults: Defaults) -> Recommendation:
-    probe = resolve(spec.model_copy(update={"hardware": (HardwareRef(accelerator=_PROBE, count=1),)}), defaults)
-    model = probe.architecture
-    kv_bytes = sum(device.kv_bytes for device in plan_inference(probe).devices)
-    devices, barred = machines(spec.constraints, defaults)
-    floor = spec.constraints.min_bits or defaults.min_bits
-    candidates = list(expand(devices, spec, model, floor))
-    need = need_of(model, sorted({one.weights for one in candidates}), kv_bytes, probe.concurrency)
-    large = [one for one in candidates if may_fit(one, need)]
-    quick = [
-        one for one in large if may_reach(one, need, spec.targets.tokens_s_per_user or defaults.min_tokens_s_per_user)
-    ]
-    tried = [_option(spec, one, defaults) for one in _shortlist(quick, defaults)]
-    good = [one for one in tried if one.estimate.fits and not _misses(spec, one, defaults)]
-    options = _ranked(good)
-    near = [one for one in tried if not (one.estimate.fits and not _misses(spec, one, defaults))]
+    """As asked; where trustworthy prices lead to nothing, once more with marketplaces and doubtful rates."""
+    question = question_of(spec, defaults)
+    admitted, barred, found = _searched(question)
+    if not found.accepted and question.place.rents:
+        question = question_of(spec, defaults, ANY_TRUST)
+        admitted, barred, found = _searched(question)
+    options = chosen(found.accepted)
+    shown = {one.candidate.machine.accelerator.id for one in options}
+    near = _almost([one for one in found.near if one.candidate.machine.accelerator.id not in shown])
     return Recommendation(
         id=spec.id,
         ok=True,
-        options=options,
-        almost=_almost(spec, near, options, defaults),
-        rejected=_rejected(barred, len(candidates) - len(large), len(large) - len(quick)),
-        searched=len(candidates),
+        options=_options(options, question),
+        almost=tuple(_option(one, n, one.lacks, question) for n, one in enumerate(near, start=1)),
+        rejected=_rejected(barred, found),
+        searched=found.searched,
+        tiers=tiers(options),
+        nearest=() if options else _nearest(question, admitted),
+        assumed=assumed(spec, defaults),
     )
 
 
-def _shortlist(candidates: Sequence[Candidate], defaults: Defaults) -> list[Candidate]:
-    """Per machine the widest formats and each layout, cheapest machines first."""
-    priced = sorted(candidates, key=lambda one: (_candidate_cost(one, defaults), one.count, -one.bits))
-    return priced[:_FULL_ESTIMATES]
+def _searched(question: Question) -> tuple[tuple[Machine, ...], tuple[Rejection, ...], Found]:
+    admitted, barred = machines(question.spec, question.defaults, question.place)
+    owned = _owned(question.spec, question.defaults)
+    return admitted, barred, search(question, (*owned, *admitted), need_of(question))
 
 
-def _candidate_cost(candidate: Candidate, defaults: Defaults) -> float:
-    return monthly(costs(candidate.accelerator.id, candidate.count, defaults)) or 1e12
+def _owned(spec: WorkloadSpec, defaults: Defaults) -> tuple[Machine, ...]:
+    """What the asker has already, each kind of device by itself with all of its pieces and with fewer."""
+    found = []
+    for named in spec.constraints.owned or defaults.owned:
+        entry = HardwareRef(accelerator=named) if isinstance(named, str) else named
+        match = _accelerator(entry)
+        if match is not None:
+            counts = {entry.count or 1, *(count for count in (1, 2, 4, 8) if count < (entry.count or 1))}
+            found += [Machine(match, count, entry.memory_gb, True) for count in sorted(counts)]
+    return tuple(found)
 
 
-def _option(spec: WorkloadSpec, candidate: Candidate, defaults: Defaults) -> Option:
-    proposal = spec.model_copy(
-        update={
-            "hardware": (HardwareRef(accelerator=candidate.accelerator.id, count=candidate.count),),
-            "weights": candidate.weights,
-            "engine": spec.engine if spec.engine.name else EngineRef(name=candidate.engine),
-            "parallel": Parallel(tensor=candidate.tensor, pipeline=candidate.pipeline, data=candidate.data),
-        }
-    )
-    result = estimate(proposal, defaults, derivation=False)
-    cost = costs(candidate.accelerator.id, candidate.count, defaults)
+def _accelerator(entry: HardwareRef) -> Accelerator | None:
+    ident = find(entry.accelerator, "accelerator").id if entry.accelerator else None
+    return catalogue().accelerators.get(ident) if ident else None
+
+
+def _options(options: Sequence[Trial], question: Question) -> tuple[Option, ...]:
+    why = labels(options)
+    return tuple(_option(one, n, why[n - 1], question) for n, one in enumerate(options, start=1))
+
+
+def _option(one: Trial, rank: int, why: tuple[dict[str, Any], ...], question: Question) -> Option:
     return Option(
-        rank=0,
-        spec=proposal.model_dump(mode="json", exclude_none=True),
-        estimate=result.model_copy(update={"cost": cost}),
-        needs_quote=monthly(cost) is None,
+        rank=rank,
+        spec=one.spec.model_dump(mode="json", exclude_none=True),
+        estimate=one.estimate,
+        why=why,
+        notes=notes(one, question.model, question.audience),
+        way=one.cost["way"],
+        per_month=one.per_month,
+        needs_quote=one.per_month is None,
+        owned=one.candidate.machine.owned,
     )
 
 
-def costs(accelerator_id: str, count: int, defaults: Defaults) -> dict[str, Any]:
-    """Buying and renting `count` devices, and the electricity of owned ones, in the team's currency."""
-    to_buy, to_rent = purchase(accelerator_id), rent(accelerator_id, count, defaults)
-    device = catalogue().accelerators[accelerator_id]
-    power = (device.tdp_w or 0.0) * count
-    return {
-        "currency": defaults.currency,
-        "buy": _view(to_buy, defaults, count),
-        "rent_per_hour": _view(to_rent, defaults, 1),
-        "machine": round(machine(device, count, defaults), 2) if to_buy else None,
-        "electricity_per_month": round(electricity_per_month(power, defaults), 2) if power else None,
-        "power_w": power or None,
-        "amortisation_months": AMORTISATION_MONTHS,
-        "eur_per_usd": defaults.eur_per_usd,
-    }
+def _almost(near: Sequence[Trial]) -> tuple[Trial, ...]:
+    """The cheapest of the machines that lack one thing and not much of it; where there is none, those that lack least."""
+    close = [one for one in near if len(one.lacks) == 1 and _distance(one) <= 1.0]
+    best: dict[str, Trial] = {}
+    for one in sorted(close or near, key=order if close else _distance):
+        best.setdefault(one.candidate.machine.accelerator.id, one)
+    return tuple(sorted(list(best.values())[:_ALMOST], key=order))
 
 
-def _view(price: Price | None, defaults: Defaults, count: int) -> dict[str, Any] | None:
-    if price is None:
-        return None
-    amount = in_currency(price, defaults.currency, defaults.eur_per_usd) * count
-    return {
-        "amount": round(amount, 2), "basis": price.basis, "as_of": price.as_of, "provider": price.provider,
-        "country": price.country, "condition": price.condition, "net": price.net, "source": price.source,
-    }  # fmt: skip
+def _distance(one: Trial) -> float:
+    """How far a trial is from being an option, 1 being as far as "almost" goes; several lacks add up."""
+    return sum(_share(entry, one) / _CLOSE.get(entry["code"], 0.001) for entry in one.lacks)
 
 
-def monthly(cost: dict[str, Any]) -> float | None:
-    """The cheaper of renting around the clock and buying over three years with electricity; None without any price."""
-    rented = cost["rent_per_hour"]["amount"] * HOURS_PER_MONTH if cost["rent_per_hour"] else None
-    bought = None
-    if cost["buy"]:
-        bought = (cost["buy"]["amount"] + (cost["machine"] or 0)) / AMORTISATION_MONTHS + (
-            cost["electricity_per_month"] or 0
-        )
-    return min((amount for amount in (rented, bought) if amount is not None), default=None)
+def _share(entry: dict[str, Any], one: Trial) -> float:
+    params = entry["params"]
+    if entry["code"] == "memory_missing":
+        seen = (one.candidate.machine.memory_gb or one.candidate.machine.accelerator.memory_gb or 1.0) or 1.0
+        return float(params["missing_gib"] / seen)
+    if entry["code"] == "target_missed":
+        got, wanted = params["got"], params["wanted"]
+        return float(max(0.0, got / 1000 / wanted - 1 if params["target"] == "ttft_s" else 1 - got / wanted))
+    if entry["code"] == "over_budget":
+        return float(params["amount"] / params["limit"]) - 1
+    return float(params["power_w"] / params["limit_w"]) - 1 if entry["code"] == "too_much_power" else 1.0
 
 
-def _misses(spec: WorkloadSpec, option: Option, defaults: Defaults) -> list[dict[str, Any]]:
-    """Targets and limits that an option does not meet."""
-    found: list[dict[str, Any]] = []
-    speed, targets = option.estimate.speed, spec.targets
-    checks = (
-        (
-            "tokens_s_per_user",
-            targets.tokens_s_per_user or defaults.min_tokens_s_per_user,
-            speed and speed.decode_tok_s_per_user,
-            1,
-        ),
-        ("tokens_s_total", targets.tokens_s_total, speed and speed.output_tok_s_total, 1),
-        ("ttft_s", targets.ttft_s, speed and speed.ttft_ms, -1000),
-    )
-    for name, wanted, got, sign in checks:
-        if wanted and got and (got.expected < wanted if sign > 0 else got.expected > wanted * 1000):
-            found.append({"code": "target_missed", "params": {"target": name, "wanted": wanted, "got": got.expected}})
-    power = (option.estimate.cost or {}).get("power_w")
-    if targets.power_w and power and power > targets.power_w:
-        found.append({"code": "too_much_power", "params": {"power_w": power, "limit_w": targets.power_w}})
-    return found + _over_budget(spec, option, defaults)
-
-
-def _over_budget(spec: WorkloadSpec, option: Option, defaults: Defaults) -> list[dict[str, Any]]:
-    targets, cost = spec.targets, option.estimate.cost or {}
-    if not targets.budget:
-        return []
-    hourly = (cost.get("rent_per_hour") or {}).get("amount")
-    amounts = {
-        "hour": hourly,
-        "day": hourly and hourly * 24,
-        "month": monthly(cost),
-        "year": (monthly(cost) or 0) * 12 or None,
-        "once": (cost["buy"]["amount"] + (cost["machine"] or 0)) if cost.get("buy") else None,
-    }
-    amount = amounts[targets.budget_period or "once"]
-    limit = in_currency(
-        Price(targets.budget, targets.budget_currency or defaults.currency, "list", None, ""),
-        defaults.currency,
-        defaults.eur_per_usd,
-    )
-    if amount is None or amount <= limit:
-        return (
-            []
-            if amount is not None
-            else [{"code": "no_price_for_budget", "params": {"period": targets.budget_period or "once"}}]
-        )
-    return [{"code": "over_budget", "params": {"amount": amount, "limit": limit, "currency": defaults.currency}}]
-
-
-def _ranked(options: Iterable[Option]) -> tuple[Option, ...]:
-    """One option per kind of device, the cheapest that meets everything; among equals the widest format, the fewest devices."""
-    best: dict[str, Option] = {}
-    for option in sorted(options, key=_order):
-        best.setdefault(_accelerator(option), option)
-    ordered = sorted(best.values(), key=lambda one: (one.needs_quote, *_order(one)))[:_SHOWN]
-    return tuple(option.model_copy(update={"rank": n}) for n, option in enumerate(ordered, start=1))
-
-
-def _accelerator(option: Option) -> str:
-    return str(option.spec["hardware"][0]["accelerator"])
-
-
-def _order(option: Option) -> tuple[float, int, int, float]:
-    cost = monthly(option.estimate.cost or {}) or 1e12
-    rate = option.estimate.speed.decode_tok_s_per_user if option.estimate.speed else None
-    return (
-        round(cost, 2),
-        option.estimate.verdict != "fits",
-        option.spec["hardware"][0]["count"],
-        -(rate.expected if rate else 0.0),
-    )
-
-
-def _almost(
-    spec: WorkloadSpec, options: Sequence[Option], chosen_already: Sequence[Option], defaults: Defaults
-) -> tuple[Option, ...]:
-    """The cheapest of the other devices that lack least, each with what it lacks."""
-    shown = {_accelerator(option) for option in chosen_already}
-    lacking = [
-        option.model_copy(update={"why": (*_shortfall(option), *_misses(spec, option, defaults))})
-        for option in options
-        if _accelerator(option) not in shown
-    ]
-    best: dict[str, Option] = {}
-    for option in sorted(lacking, key=lambda one: (len(one.why), *_order(one))):
-        if option.why and option.estimate.ok:
-            best.setdefault(_accelerator(option), option)
-    chosen = sorted(best.values(), key=_order)[:_ALMOST]
-    return tuple(option.model_copy(update={"rank": n}) for n, option in enumerate(chosen, start=1))
-
-
-def _shortfall(option: Option) -> list[dict[str, Any]]:
-    margin = option.estimate.margin_gib
-    if option.estimate.fits or margin is None:
-        return []
-    return [{"code": "memory_missing", "params": {"missing_gib": -margin.expected}}]
-
-
-def _rejected(barred: Sequence[Rejection], too_small: int, too_slow: int) -> tuple[dict[str, Any], ...]:
+def _rejected(barred: Sequence[Rejection], found: Found) -> tuple[dict[str, Any], ...]:
     """Rejections by reason, with how many candidates each took out and a few names."""
     counts = Counter(one.code for one in barred)
     rows: list[dict[str, Any]] = [
         {
-            "candidate": ", ".join(one.candidate for one in barred if one.code == code)[:300],
+            "candidate": ", ".join([one.candidate for one in barred if one.code == code][:_MOST_NAMED]),
             "reasons": [{"code": code, "count": n}],
         }
         for code, n in counts.most_common()
     ]
-    for code, n in (("cannot_hold_weights_and_kv", too_small), ("below_roofline", too_slow)):
+    for code, n in (("cannot_hold_weights_and_kv", found.too_small), ("below_roofline", found.too_slow)):
         if n:
             rows.append({"candidate": f"{n} layouts", "reasons": [{"code": code, "count": n}]})
     return tuple(rows)
+
+
+def _nearest(question: Question, admitted: Sequence[Machine]) -> tuple[Nearest, ...]:
+    def best(spec: WorkloadSpec) -> Trial | None:
+        changed = question_of(spec, question.defaults, question.place.trusts)
+        hits = search(changed, admitted, need_of(changed), enough=1).accepted
+        return min(hits, key=order, default=None)
+
+    found = nearest(question.spec, question.context_tokens, question.concurrency, best)
+    return tuple(
+        Nearest(change=one.change, before=_plain(one.before), after=_plain(one.after or one.trial.spec.weights),
+                option=_option(one.trial, n, (), replace(question, model=_model(one.trial, question))))
+        for n, one in enumerate(found, start=1)
+    )  # fmt: skip
+
+
+def _plain(value: object) -> object:
+    return value.model_dump(exclude_none=True) if isinstance(value, BaseModel) else value
+
+
+def _model(one: Trial, question: Question) -> Architecture:
+    return question.model if one.spec.model == question.spec.model else question_of(one.asked, one.defaults).model

@@ -209,11 +209,12 @@ class Targets(_Part):
     budget: Amount | None = None
     budget_currency: Name | None = None
     budget_period: Literal["hour", "day", "month", "year", "once"] | None = None
+    budget_gross: bool | None = None
     power_w: PositiveAmount | None = None
 
 
 class Constraints(_Part):
-    """What hardware may be proposed."""
+    """What hardware may be proposed. `card_power_w` is the most that one card may draw (the whole deployment: `targets.power_w`)."""
 
     vendor: Name | list[str] | None = None
     exclude_vendor: Name | list[str] | None = None
@@ -223,6 +224,7 @@ class Constraints(_Part):
     nvlink: bool | None = None
     min_bits: PositiveAmount | None = None
     max_devices: Count | None = None
+    card_power_w: PositiveAmount | None = None
     owned: tuple[HardwareRef, ...] | None = None
 
 

@@ -1,0 +1,127 @@
+"""A workload as the search sees it: its model, how many requests at once, and what it needs at least."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from sizing.architecture.types import Architecture
+from sizing.defaults import Defaults
+from sizing.errors import UserError
+from sizing.memory.inference import plan_inference
+from sizing.places import Where, where
+from sizing.prices import Trust
+from sizing.resolve import Resolved, native_format, resolve, resolve_model
+from sizing.search.bounds import Need, format_bytes
+from sizing.search.candidates import SERVED, Setup, setups
+from sizing.search.machines import Machine
+from sizing.spec import EngineRef, HardwareRef, Parallel, WorkloadSpec
+
+# Machines large enough that plans on them show the KV cache of everything in flight; the first runs servers, the second llama.cpp.
+_PROBES = {False: ("nvidia-h200-sxm-141gb", "vllm"), True: ("apple-m3-ultra", "llama.cpp")}
+_KV_FORMATS: dict[bool, tuple[str | None, ...]] = {False: (None, "fp8"), True: (None, "q8_0")}
+_TRAINED_SHARE = 0.25  # QLoRA keeps a quarter of the 16-bit weights; other methods more
+
+
+@dataclass(frozen=True)
+class Question:
+    """A workload with what every candidate shares."""
+
+    spec: WorkloadSpec
+    defaults: Defaults
+    model: Architecture
+    concurrency: int
+    context_tokens: int
+    floor_bits: float
+    place: Where
+
+    @property
+    def audience(self) -> int:
+        """How many are served: requests at once or heads, whichever is more. A handful is a household or a desk, more is a service."""
+        return max(self.concurrency, self.spec.users or 1)
+
+    @cached_property
+    def native_bits(self) -> float:
+        """Bits a weight of the published checkpoint."""
+        return native_format(self.model).bits_per_weight or 16.0
+
+
+def question_of(spec: WorkloadSpec, defaults: Defaults, trusts: frozenset[Trust] | None = None) -> Question:
+    """The question behind a spec.
+
+    Raises:
+        UserError: no model is named, or a name is unknown.
+    """
+    place = where(spec, defaults, trusts)
+    floor = spec.constraints.min_bits or defaults.min_bits
+    if spec.task not in SERVED:
+        return Question(
+            spec, defaults, resolve_model(spec.model)[0], spec.concurrency or 1, spec.context_tokens or 0, floor, place
+        )
+    probe = _probe(spec, defaults, False, spec.kv_cache if isinstance(spec.kv_cache, str) else None)
+    return Question(spec, defaults, probe.architecture, probe.concurrency, probe.context_tokens, floor, place)
+
+
+def _probe(spec: WorkloadSpec, defaults: Defaults, local: bool, kv_cache: str | None) -> Resolved:
+    accelerator, engine = _PROBES[local]
+    return resolve(
+        spec.model_copy(
+            update={
+                "hardware": (HardwareRef(accelerator=accelerator, count=1),),
+                "parallel": Parallel(),
+                "engine": spec.engine if spec.engine.name else EngineRef(name=engine),
+                "kv_cache": spec.kv_cache or kv_cache,
+                "task": "inference",
+                "beside": (),
+            }
+        ),
+        defaults,
+    )
+
+
+def need_of(question: Question) -> Need:
+    """The least that any candidate must hold, read and multiply."""
+    spec, model = question.spec, question.model
+    if spec.task not in SERVED:
+        return Need(_Shared(model, _TRAINED_SHARE), {}, 0.0, 0.0)
+    speculative = spec.engine.speculative
+    step = 1.0 if speculative is None else 1.0 + (getattr(speculative, "tokens", None) or 16)
+    prompt = spec.input_tokens if spec.load.shared_prefix_tokens is None else None
+    return Need(
+        weights_bytes=_Shared(model, 1.0),
+        kv_bytes=dict(_kv(question)),
+        active_share=model.params_active / model.params_total,
+        prompt_flop=2.0 * model.params_active * (prompt or 1),
+        tokens_per_step=step,
+        tokens_s_per_user=spec.targets.tokens_s_per_user or question.defaults.min_tokens_s_per_user,
+        ttft_s=spec.targets.ttft_s,
+    )
+
+
+class _Shared(dict[str, float]):
+    """Bytes of a model by format, computed when first asked for."""
+
+    def __init__(self, model: Architecture, share: float) -> None:
+        super().__init__()
+        self._model, self._share = model, share
+
+    def __missing__(self, name: str) -> float:
+        self[name] = format_bytes(self._model, name) * self._share
+        return self[name]
+
+
+def _kv(question: Question) -> Iterator[tuple[tuple[bool, str | None], float]]:
+    """The KV cache of everything in flight, by engine kind and format, as the memory rooms plan it on one large device."""
+    for local, formats in _KV_FORMATS.items():
+        for name in formats:
+            try:
+                plan = plan_inference(_probe(question.spec, question.defaults, local, name))
+            except UserError:
+                continue
+            yield (local, name), sum(device.kv_bytes for device in plan.devices)
+
+
+def setups_of(question: Question, machine: Machine) -> tuple[Setup, ...]:
+    """Engines and formats that run on a machine's device, the preferred first."""
+    return setups(machine.accelerator, question.spec, question.model, question.floor_bits, question.audience)
