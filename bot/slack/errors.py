@@ -31,7 +31,7 @@ _GONE: Final = frozenset(
     {
         "channel_not_found", "is_archived", "thread_not_found", "message_not_found", "cannot_reply_to_message",
         "user_not_in_channel", "invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired",
-        "user_not_found", "missing_scope", "restricted_action", "ekm_access_denied", "team_access_not_granted",
+        "user_not_found", "missing_scope", "restricted_action", "not_allowed_token_type", "ekm_access_denied", "team_access_not_granted",
     }
 )  # fmt: skip
 TOKEN: Final = frozenset({"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired"})

@@ -67,9 +67,10 @@ async def readiness(room: Room) -> dict[str, object]:
         waiting = None
     silence_s = socket_silence_s(room)
     alive = silence_s is None or silence_s < room.settings.socket_silence_s
-    ok = waiting is not None and room.token_alive and alive
+    working = room.work is not None and not room.work.done()
+    ok = waiting is not None and room.token_alive and alive and working
     return {
-        "ok": ok, "database": waiting is not None, "waiting": waiting, "token": room.token_alive,
+        "ok": ok, "database": waiting is not None, "waiting": waiting, "token": room.token_alive, "worker": working,
         "socket_silence_s": None if silence_s is None else round(silence_s, 1),
     }  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -38,6 +39,7 @@ class Room:
     worker: Worker
     token_alive: bool = True
     socket: Any = None
+    work: asyncio.Task[None] | None = None
 
     async def accept(self, arrival: Arrival) -> None:
         """After the acknowledgement: set the worker going, or say why nothing happens yet."""

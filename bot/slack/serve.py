@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
 import uvicorn
@@ -50,6 +51,11 @@ def main(settings: Settings, responder: Responder | None = None) -> int:
     logs.configure(settings.log_level, settings.log_text)
     try:
         return asyncio.run(_serve(settings, responder))
+    except Refused as error:
+        sys.stderr.write(
+            f"sizewise: Slack refuses the app token ({error}): make one with connections:write and set SLACK_APP_TOKEN.\n"
+        )
+        return COULD_NOT_RUN
     except SlackApiError as error:
         sys.stderr.write(
             f"sizewise: Slack refuses the bot token ({code_of(error)}): install the app anew and set SLACK_BOT_TOKEN.\n"
@@ -72,12 +78,26 @@ async def _serve(settings: Settings, responder: Responder | None) -> int:
             http_app(bolt, room), host=settings.host, port=settings.port, log_level="warning", access_log=False,
             timeout_graceful_shutdown=5,
         )  # fmt: skip
-        server = uvicorn.Server(config)
-        watch = asyncio.create_task(_watch_socket(room, server))
+        server = _Server(config)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, server.stop)
+        watch = asyncio.create_task(_watch(room, server))
         await server.serve()
         watch.cancel()
-        silent = (await asyncio.gather(watch, return_exceptions=True))[0] is True
-        return 1 if silent or not server.started else 0
+        return 0 if server.asked_to_stop else 1
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to us: uvicorn's own way ends the process before the worker has given back its turns."""
+
+    asked_to_stop = False
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    def stop(self) -> None:
+        self.asked_to_stop = self.should_exit = True
 
 
 @contextlib.asynccontextmanager
@@ -91,20 +111,27 @@ async def running(settings: Settings, responder: Responder | None = None) -> Asy
     await offload.database(migrate, engine)
     client = web_client(settings)
     me = await _identity(client)
-    log.info("bot starts", team=me.team, bot_user=me.bot_user, mode=settings.mode, database=engine.dialect.name)
+    log.info(
+        "bot starts",
+        team=me.team,
+        bot=me.bot_id,
+        bot_user=me.bot_user,
+        mode=settings.mode,
+        database=engine.dialect.name,
+    )
     inbox, store = Inbox(engine, settings.lease_s), Store(engine)
     voice = SlackVoice(client, me, store, offload, settings.strict)
     around = Context() if responder else await offload.compute(context_for, None, True, quiet=True)
     worker = Worker(inbox, store, voice, responder or await _pipeline(offload), offload, settings, around)
     room = Room(settings, me, inbox, store, offload, voice, worker)
     bolt = build(room)
-    work = asyncio.create_task(worker.run())
+    room.work = asyncio.create_task(worker.run())
     try:
         async with _socket(bolt, room):
             yield room, bolt
     finally:
         await worker.stop()
-        await work
+        await asyncio.gather(room.work, return_exceptions=True)
         offload.close()
         engine.dispose()
 
@@ -140,6 +167,7 @@ async def _socket(bolt: AsyncApp, room: Room) -> AsyncIterator[None]:
         return
     from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 
+    await _check_app_token(room.settings)
     handler: Any = AsyncSocketModeHandler(
         bolt, room.settings.slack_app_token.get_secret_value(), web_client=web_client(room.settings, token=False)
     )
@@ -151,15 +179,34 @@ async def _socket(bolt: AsyncApp, room: Room) -> AsyncIterator[None]:
         await handler.close_async()
 
 
-async def _watch_socket(room: Room, server: uvicorn.Server) -> bool:
-    """Ends the server when the socket is silent: it may look connected and bring nothing any more."""
-    while True:
+async def _check_app_token(settings: Settings) -> None:
+    """The socket client would ask for ever with a token that is refused.
+
+    Raises:
+        Refused: the token is not accepted.
+    """
+    token = settings.slack_app_token.get_secret_value() if settings.slack_app_token else ""
+    try:
+        async with translated():
+            await web_client(settings, token=False).apps_connections_open(app_token=token)
+    except TryLater as error:
+        log.warning("Slack does not answer", reason=str(error))
+
+
+async def _watch(room: Room, server: _Server) -> None:
+    """Ends the server, for the supervisor to start again, when the worker has died or the socket is silent.
+
+    A socket may look connected and bring nothing any more.
+    """
+    while not server.should_exit:
         await asyncio.sleep(_LOOK_EVERY_S)
         silence_s = socket_silence_s(room)
-        if silence_s is not None and silence_s > room.settings.socket_silence_s:
+        if room.work is not None and room.work.done():
+            log.error("worker died", error=repr(room.work.exception()))
+            server.should_exit = True
+        elif silence_s is not None and silence_s > room.settings.socket_silence_s:
             log.error("socket silent", seconds=round(silence_s))
             server.should_exit = True
-            return True
 
 
 __all__ = ["main", "running"]

@@ -95,9 +95,7 @@ async def test_every_button_and_select_of_an_answer_is_answered_in_its_thread(ta
     assert re.search(VERDICT[lang], (await talk.slack.answer(question, expected + 1)).text)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "   ", "x" * 12_000, "lunch?", "0 users on -5 GB", "```", "<https://x.example|x>"]
-)
+@pytest.mark.parametrize("text", ["", "   ", "x" * 3_000, "lunch?", "0 users on -5 GB", "```", "<https://x.example|x>"])
 async def test_whatever_is_written_gets_an_answer(talk: Any, text: str) -> None:
     question = await talk.slack.mention(talk.anna, talk.channel, text)
     assert (await talk.slack.answer(question)).text

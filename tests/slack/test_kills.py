@@ -128,3 +128,14 @@ def _expected(root: Message, count: int) -> list[Any]:
     question = root.text.partition("> ")[2]
     number = question.rpartition(" ")[2]
     return [question, f"{question} | follow-up {number}"][:count]
+
+
+async def test_a_stop_lets_what_is_in_hand_end(tmp_path: Path) -> None:
+    async with _running(sqlite_url(tmp_path / "s.db"), tmp_path) as (slack, process):
+        anna = slack.workspace.add_user("anna")
+        channel = slack.workspace.add_channel("c", anna)
+        questions = [await slack.mention(anna, channel, f"q{n}") for n in range(5)]
+        assert process.running is not None
+        process.running.send_signal(signal.SIGTERM)
+        assert await asyncio.wait_for(process.running.wait(), 30) == 0
+        assert [len(slack.answers(question)) for question in questions] == [1] * 5

@@ -6,6 +6,7 @@ import json
 import time
 from typing import Any
 
+import aiohttp
 import pytest
 
 from bot.answer import Alternative, AssumptionView, Citation, Command, Paragraph, Table
@@ -175,6 +176,30 @@ async def test_requests_that_are_not_slacks_are_refused(start: Any) -> None:
         await chat.idle()
         assert chat.responder.asked == []
         assert (await way.post(body, kind)).status == 200
+
+
+async def test_slack_may_verify_the_address(start: Any) -> None:
+    async with start("http") as chat:
+        body = json.dumps({"type": "url_verification", "challenge": "c1"}).encode()
+        reply = await chat.slack.deliverer.transport.post(body, {"content-type": "application/json"})
+        assert (reply.status, reply.body) == (200, {"challenge": "c1"})
+
+
+async def test_health_readiness_and_metrics(start: Any) -> None:
+    async with start("http") as chat, aiohttp.ClientSession(chat.url.removesuffix("/slack/events")) as session:
+        await chat.slack.answer(await chat.slack.mention(chat.anna, chat.channel, "counted"))
+        await chat.idle()
+        async with (
+            session.get("/healthz") as healthy,
+            session.get("/readyz") as ready,
+            session.get("/metrics") as metrics,
+        ):
+            assert (healthy.status, ready.status) == (200, 200)
+            assert 'sizewise_received_total{kind="message",outcome="new"}' in await metrics.text()
+        await chat.room.worker.stop()
+        await chat.slack.until(lambda: chat.room.work.done())
+        async with session.get("/readyz") as ready:
+            assert (ready.status, (await ready.json())["worker"]) == (503, False)
 
 
 @pytest.mark.parametrize(

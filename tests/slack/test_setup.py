@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import yaml
 from bot import doctor
 from bot.database import engine_for
 from bot.inbox import Inbox, NewTurn
+from bot.responder import Pipeline
 from bot.settings import Settings
 from bot.slack import serve
 from bot.slack.needs import COMMAND, EVENTS, SCOPES, manifest
@@ -112,6 +114,23 @@ def test_serve_says_what_to_set(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     assert said.out == ""
     assert "SLACK_BOT_TOKEN" in said.err
     assert "SLACK_APP_TOKEN (Socket Mode) or SLACK_SIGNING_SECRET (HTTP)" in said.err
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"slack_bot_token": "xoxb-wrong"}, "Slack refuses the bot token (invalid_auth)"),
+        ({"slack_app_token": "xapp-wrong"}, "Slack refuses the app token (invalid_auth)"),
+    ],
+)
+async def test_serve_ends_with_a_sentence_where_a_token_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], changed: dict[str, Any], said: str
+) -> None:
+    app = App.from_manifest(manifest())
+    async with running_slack(app, SocketTransport()) as slack:
+        settings = _settings(app, slack.base_url, tmp_path, **changed)
+        assert await asyncio.to_thread(serve.main, settings, Pipeline()) == serve.COULD_NOT_RUN
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
