@@ -50,15 +50,15 @@ _COUNT_AFTER = re.compile(
     r"x\b)\)?)(?![\d.a-z]|\s?pcie)"
 )
 _RANGE_COUNT = re.compile(
-    r"(?<![a-z0-9])(?:\d{1,2}|one|eine?r?|zwei|two|drei)\s?(?:-|or|oder|bis|to)\s?(?:\d{1,2}|two|zwei|three|"
+    r"(?<![a-z0-9.,])(?P<low>\d{1,2}|one|eine?r?|zwei|two|drei)\s?(?:-|or|oder|bis|to)\s?(?P<high>\d{1,2}|two|zwei|three|"
     r"drei|vier|four)\s?x?\s?(?:\w+\s)?$"
 )
 _HOW_MANY = re.compile(
     r"\b(?:how many|wie ?viele?|number of|anzahl(?: der)?|how much|which number of|" r"ab wie vielen)\s(?:\w+\s){0,2}$"
 )
 _ONE_OR_TWO = re.compile(
-    r"\s?(?:\(|,|:|-)?\s?(?:one or two|eine oder zwei|1 or 2|1 oder 2|how many|wie ?viele\b|"
-    r"number of|brauche ich mehrere)"
+    r"\s?(?:\(|,|:|-)?\s?(?:one or two|eine oder zwei|1 or 2|1 oder 2|number of|brauche ich mehrere|"
+    r"(?:how many|wie ?viele)\b(?=\s(?:davon|karten|gpus|cards|of|do|would|brauch|braucht|muss|sind)|\s?(?:\?|$)))"
 )
 _NODES = re.compile(
     r"\b(?P<n>\d{1,3}|"
@@ -169,7 +169,7 @@ def _with_count(text: Text, mention: DeviceMention, taken: list[tuple[int, int]]
     left = text.folded[max(0, mention.start - 48) : mention.start]
     if _HOW_MANY.search(left) or _ONE_OR_TWO.match(text.folded, max(mention.end, mention.span_end)):
         return replace(mention, count=None, asked=True)
-    if _RANGE_COUNT.search(left):
+    if _is_range(left):
         return replace(mention, count=None, open_count=True)
     count, start = _count_before(text, mention, left, taken)
     if count is None:
@@ -181,6 +181,15 @@ def _with_count(text: Text, mention: DeviceMention, taken: list[tuple[int, int]]
     mention = replace(mention, open_count=bool(plural))
     nodes = _nodes(text, mention) if count and not slash else 1
     return replace(mention, count=count * nodes if count else None)
+
+
+def _is_range(left: str) -> bool:
+    """ "2 or 3 H100" leaves the count open; in "M4 Max 64 or 2 Sparks" the first figure belongs to another device."""
+    found = _RANGE_COUNT.search(left)
+    if found is None:
+        return False
+    low, high = (float(word) if word.isdigit() else NUMBER_WORDS[word] for word in found.group("low", "high"))
+    return low < high
 
 
 def _count_before(

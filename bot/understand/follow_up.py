@@ -116,7 +116,7 @@ _OF_THOSE = re.compile(
     + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
     + r")\s?(?:x\s)?(?:of (?:those|them|these)(?: cards)?|davon|von denen|von den karten|"
     r"solche\w*|such cards|stueck|of the same|cards?|karten?|gpus?|more of those)\b"
-    r"|\b(?:keep|only|just|nur|behalt\w*|bleib\w* bei|doch|take|nimm|back to|zurueck auf|mit|"
+    r"|\b(?:keep|only|just|nur|behalt\w*|bleib\w* bei|doch|wieder|again|take|nimm|back to|zurueck auf|mit|"
     r"with|auf)\s(?:nur |just |only |den |the |doch )?(?P<kept>\d{1,2}|one|two|three|four|"
     r"eine[rn]?|zwei(?:en)?|drei(?:en)?|vier(?:en)?|acht|eight)(?=\s*(?:$|[.,!?]|then\b|please|bitte|instead|"
     r"stattdessen))"
@@ -124,6 +124,9 @@ _OF_THOSE = re.compile(
 
 
 _NO_MORE = re.compile(r"\b(?:max(?:imal|imum)?|hoechstens|at most|no more than)\s\d")
+_NTH_CARD = re.compile(
+    r"\b(?:second|third|fourth|zweite[nrs]?|dritte[nrs]?|vierte[nrs]?)\s(?:\w+\s)?(?=(?:rtx |gtx |rx )?[a-z]{0,3}\d)"
+)
 _ONE_MORE = re.compile(
     r"\b(?:add|noch|plus|another|one more|ein\w* weitere\w*|dazu)\b.{0,24}\b(?:second|third|"
     r"fourth|zweite[nrs]?|dritte[nrs]?|vierte[nrs]?|another|one more|eine[nr]?|one|"
@@ -159,7 +162,7 @@ def read_follow_up(text: Text, in_thread: bool) -> FollowUp:
         index=index,
         field=target,
         factor=factor,
-        adds_card=bool(_ADD_CARD.search(folded)) and not compares,
+        adds_card=bool(_ADD_CARD.search(folded) or _NTH_CARD.search(folded)) and not compares,
         adds_alternative=compares,
         not_at_once=bool(_NOT_AT_ONCE.search(folded)),
         pieces=_pieces(folded),
@@ -194,13 +197,22 @@ def _operation(folded: str) -> tuple[Kind | None, int | None, str | None, float]
 
 def _picked(folded: str) -> int | None:
     picked = _PICK.search(folded)
-    if picked is None or len(folded) >= _SHORT or _ADD_CARD.search(folded) or _NO_PICK.search(folded):
+    if (
+        picked is None
+        or len(folded) >= _SHORT
+        or _ADD_CARD.search(folded)
+        or _NTH_CARD.search(folded)
+        or _NO_PICK.search(folded)
+    ):
         return None
     return _index(picked.group("n"))
 
 
 _SHORT = 90
-_NO_PICK = re.compile(r"\b(?:first|erste[nr]?) (?:token|wort|word|antwort)|cheaper\W*$")
+_NO_PICK = re.compile(
+    r"\b(?:first|erste[nr]?) (?:token|wort|word|antwort)|\b(?:per|pro|a|each|every|in der|letzte[nr]?) (?:second|sekunde)|"
+    r"\b(?:last|letzte[nrms]?) (?:week|month|year|time|night|woche|monat|jahr|mal|zeit)|cheaper\W*$"
+)
 
 
 def _factor(scaled: re.Match[str]) -> float:

@@ -18,7 +18,7 @@ _TOGETHER = re.compile(
     r"also\s)?(?:eine?[rn]?\s|an?\s|one\s)?(?:gpu\s?\d:?\s?)?$"
 )
 _APART = re.compile(
-    r"(?:\bvs\.?\b|\bversus\b|\bor\b|\boder\b|\bgegenueber\b|\bstatt\b|\binstead\b|"
+    r"(?:\bvs\.?\b|\bversus\b|\bor\b|\boder\b|\bgegen(?:ueber)?\b|\bstatt\b|\binstead\b|"
     r"\brather than\b|\bthan\b|\bals\b|\bagainst\b|\blohnt\b|->|\||\bbesser\b|\bbetter\b|"
     r"\bupgrade\w*|\bthinking\b|\bbzw\b|/|\breplace\w*|\bersetz\w*|\bcompared\b|"
     r"\bim vergleich\b|\bwaere\b|\bwould\b|\balternative (?:to|zu[mr]?)\b)"
@@ -41,7 +41,7 @@ _SUFFICES = re.compile(
 )
 _COMPARING = re.compile(
     r"(?:\bvs\.?\b|\bversus\b|\bvergleich|\bcompar|\bbesser\b|\bbetter\b|\blieber\b|\bwhich\b|"
-    r"\bwelche|\bgegenueber\b|\bdeciding\b|\bentscheid|\bchoos|\bupgrade\b|\blohnt\b|"
+    r"\bwelche|\bgegen(?:ueber)?\b|\bdeciding\b|\bentscheid|\bchoos|\bupgrade\b|\blohnt\b|"
     r"\bthinking\b|\bor just\b|\badd a\b|\btorn\b|\bschwank|\balternative)"
 )
 _REFERENCE_BEFORE = re.compile(
@@ -98,6 +98,7 @@ class Machines:
     spans: tuple[tuple[int, int], ...] = ()
     cpu_only: bool = False
     processor: str | None = None
+    ram_gb: float | None = None
 
 
 def machines(
@@ -237,11 +238,14 @@ def _loose_pieces(figures: Sequence[tuple[Quantity, Reading]], together: Sequenc
 def _unnamed(
     text: Text, standing: Sequence[DeviceMention], figures: Sequence[tuple[Quantity, Reading]], processor: str | None
 ) -> Machines:
+    none = _NO_GPU.search(text.folded)
     cards = [(q, r) for q, r in figures if r.field in ("card_gb", "devices")]
+    ram = next((r.number for _, r in cards if r.rule == "machine with memory"), None) if standing or none else None
+    if ram:  # beside a processor, or without a card, the memory of the machine is RAM
+        cards = [(q, r) for q, r in cards if r.rule != "machine with memory"]
     memory = next((r.number for _, r in cards if r.field == "card_gb"), None)
     count = next((r.number for _, r in cards if r.field == "devices"), None)
     spans = tuple((r.start, r.end) for _, r in cards)
-    none = _NO_GPU.search(text.folded)
     if none and not cards and (standing or _BARE_MACHINE.search(text.folded)):
         named = standing[0] if standing else None
         span = (named.start, named.end) if named else none.span()
@@ -250,6 +254,7 @@ def _unnamed(
             spans=(span,),
             cpu_only=True,
             processor=processor,
+            ram_gb=ram,
         )
     if cards and (memory or count):
         return Machines(
@@ -262,6 +267,7 @@ def _unnamed(
             spans=((named.start, named.end),),
             cpu_only=True,
             processor=processor,
+            ram_gb=ram,
         )
     mine = _MY_DEVICE.search(text.folded)
     if mine:

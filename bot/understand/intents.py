@@ -90,7 +90,8 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"studenten)|wie ?viel (?:tok\w*|t/s|durchsatz|nutzer)|concurrency limit|what concurrency|"
         r"which t/s|what (?:tok/s|t/s|ttft|throughput|latency|tps)|(?:ttft|latency|latenz|"
         r"durchsatz|throughput)\s?\?|limits me|go (?:up )?to \d+|ttft (?:for|fuer|auf|on|bei)|"
-        r"was sind ttft|tokens? per second (?:can|do|should)|roughly how many|hours\? days|"
+        r"was sind ttft|tok(?:en)?s? (?:per|pro) (?:second|sekunde)(?: (?:can|do|should)|\s?\?|$)|"
+        r"roughly how many|hours\? days|"
         r"how long|wie lange|dauert|speed\b|geschwindigkeit|tps\b|handle \d|stemm\w*|bedienen|"
         r"verkraft\w*|serves? (?:more|how many)|concurrency should|what should it be|painful|"
         r"(?<![\d.,~] )(?<![\d.,~])(?:tok(?:en)?s?/s|t/s|tps)\b(?=\s?(?:for|fuer|bei|at|\?|auf|on|"
@@ -118,7 +119,11 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"worth it|even used|does (?:mixing|it load)|ueberhaupt sinnvoll|sinnvoll\b|rather not|"
         r"oder besser nicht|herleit\w*|nachvollzieh\w*|formeln?\b|does .{0,24} help|bringt .{0,"
         r"24} was|addiert|shouldn'?t it|obwohl|eigentlich|so slow|so langsam|halb so schnell|"
-        r"realistic\b|misleading|myth|mythos|verstehe nicht|don'?t understand|wrong)",
+        r"realistic\b|killing (?:me|it|us|my)|hurting|slowing|ausbrems\w*|bremst|bottleneck\w*|"
+        r"flaschenhals|holding (?:me|it|us) back|"
+        r"annahmen?\b|assum(?:e|ed|ing|ption)\w*\s?\?|did you assume|assumptions?\b|angenommen\?|"
+        r"hast du angenommen|"
+        r"gehst du aus|misleading|myth|mythos|verstehe nicht|don'?t understand|wrong)",
     ),
     (
         "explain",
@@ -143,13 +148,15 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"wie ?viel) (?:money|geld|\$|€)|spending|monatlich\w* kosten|stundenpreis|instance type|"
         r"welche instanz|worth (?:buying|renting)|\$ per|€ pro|lohnt das|lohnt sich (?:das|die|"
         r"der|ein)|cloud oder kaufen|buy(?:ing)? or (?:rent|cloud)|kaufen oder|mieten oder|"
-        r"payback|pays? (?:itself )?off|spar(?:t|en) (?:wir|ich|man)|saves? money|electricity (?:cost|bill)|stromkosten|"
+        r"payback|pays? (?:itself )?off|spar(?:t|en) (?:wir|ich|man)|saves? money|"
+        r"electricity (?:cost|bill)|stromkosten|"
         r"monthly cost|pay for|bezahl\w*|invoice|quote\b|angebot\b|capex|opex|budget for the cfo)",
     ),
     (
         "power",
         3.6,
-        r"\b(?:power[- ]?(?:efficien\w*|hungry|usage|consum\w*)|energy\b|energie\w*|verbrauch\w*|sparsam\w*|watts?\b|wattage|strom\w*|netzteil\w*|psus?\b|power (?:supply|draw|limit|cap|"
+        r"\b(?:power[- ]?(?:efficien\w*|hungry|usage|consum\w*)|energy\b|energie\w*|verbrauch\w*|"
+        r"sparsam\w*|watts?\b|wattage|strom\w*|netzteil\w*|psus?\b|power (?:supply|draw|limit|cap|"
         r"consumption|bill)|breaker|sicherung\w*|heat\b|heiss\w*|heat output|abwaerme|kuehlung|"
         r"cooling|lautstaerke|laut wird|laut\b(?! (?:hersteller|doku|angabe|nvidia|dsgvo|readme|"
         r"datenblatt|vendor))|noise|noisy|loud|kwh|stromverbrauch|steckdose\w*|outlet|"

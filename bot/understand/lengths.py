@@ -59,12 +59,12 @@ _OUTPUT_AFTER = (
     r"[\s\-]{0,2}(?:tok\w*[\s\-])?(?:lange[nrms]? |long |new |of |new-)?(?:out\b(?! of)|"
     r"outputs?\b|raus\b|heraus\b|answers?\b|antwort\w*|completions?\b|responses?\b|generated|"
     r"generiert\w*|generier\w*|ausgab\w*|tokens? (?:out|generated)|repl(?:y|ies)\b|summar(?:y|"
-    r"ies)\b|zusammenfassung\w*|reasoning|new tokens|generation)"
+    r"ies)\b|zusammenfassung\w*|reasoning|new tokens|generation(?!s))"
 )
 _SYSTEM = r"system[- ]?prompts?"
 _OBSERVED_OK = (
-    r"\s?(?:tok\w*\s)?(?:ctx |context |kontext )?(?:ok\b|works?\b|fine\b|geht\b|laeuft\b|"
-    r"is fine|ist ok|passt noch|klappt\b|fits\b|went fine)"
+    r"\s?(?:tok\w*\s)?(?:ctx |context |kontext )?(?:ok\b|works?\b|fine\b|geht\b|laeuft\b|is fine|ist ok|"
+    r"passt noch|klappt\b|fits\b|went fine)(?=\s?[,;(]|\s\w)"
 )
 _TOKENS = "tokens -"
 _LABELLED = "tokens - requests"
@@ -97,6 +97,15 @@ LENGTH_RULES: tuple[Rule, ...] = (
         _LABELLED,
         left=r"(?<![a-z])(?:osl|output[-_ ]?len(?:gth)?|max[-_]new[-_]tokens|max[-_]tokens|output|" r"gen)\s?[:=]?\s?",
         least=2,
+    ),
+    rule(
+        "concurrency for a length",
+        "context_tokens",
+        6.8,
+        "tokens",
+        left=r"\bconcurrency (?:for|at|of|with)\s",
+        right=r"\s?(?:per|each|pro|je)\b",
+        least=128,
     ),
     rule("context before", "context_tokens", 5.0, _TOKENS, left=_CONTEXT + FILL, least=128),
     rule("context after", "context_tokens", 5.6, _TOKENS, right=_CONTEXT_AFTER, least=128),

@@ -43,9 +43,11 @@ LOAD_RULES: tuple[Rule, ...] = (
         4.4,
         "people",
         right=r"(?:(?!\b(?:nutzer|users?|leute|people|requests?|anfragen|chats?|viertel|drittel|haelfte|"
-        r"half|third|quarter|fifth|tenth|zehntel|fuenftel)\b|\d+ (?:\w+ )?(?:at once|at the same|gleichzeitig(?!keit)|"
+        r"half|third|quarter|fifth|tenth|zehntel|fuenftel)\b|(?<![a-z\d])\d+ (?:\w+ )?(?:at once|"
+        r"at the same|gleichzeitig(?!keit)|"
         r"simultan|zugleich|parallel))[^.!?;:%]){0,70}?\b(?:at once|"
-        r"at the same (?:time|moment)|gleichzeitig(?!keit)\w*|simultaneously|zugleich)\b(?! (?:einen|ein|"
+        r"at the same (?:time|moment)|gleichzeitig(?!keit)\w*|simultaneously|"
+        r"zugleich)\b(?! (?:einen|ein|"
         r"eine|a|an|the|das|die)\b)",
     ),
     rule(
@@ -57,7 +59,7 @@ LOAD_RULES: tuple[Rule, ...] = (
         r"quarter|fifth|tenth)\s(?:of |der |von |unserer |unsere |meiner |davon |our |the |"
         r"unseren |den |etwa |about |ca\.? |all )*",
     ),
-    rule("hitting", "concurrency", 5.4, _ANY, right=r"[\s()\-]{0,3}(?:[a-z']+\s){0,2}?hitting\b"),
+    rule("hitting", "concurrency", 5.0, _ANY, right=r"[\s()\-]{0,3}(?:[a-z']+\s){0,2}?hitting\b"),
     rule("setting", "concurrency", 5.8, "- people requests", left=_SETTING + FILL),
     rule("flag", "concurrency", 6.4, "- requests", left=r"(?<![a-z0-9])(?:-np|--?parallel|--num-?slots?)[ =]"),
     rule(
@@ -112,7 +114,6 @@ LOAD_RULES: tuple[Rule, ...] = (
         left=r"\b(?:wir sind|we are|we're|sind wir|there are|are)\s(?:so |etwa |about |ca\.? |zu |"
         r"only |nur |rund |roughly )?",
     ),
-    rule("we N", "users", 4.1, "-", left=r"\b(?:wir|us|uns)\s$", right=r"\s?(?:$|[.,;!?)]|sind\b|are\b|need|brauch|woll|want|share|teil)", scaled=False),
     rule("glued users", "users", 5.0, "-", glued="users user u"),
 )
 
@@ -147,6 +148,8 @@ _SINGLE = re.compile(
     r"nur) me\b|for myself\b|by myself\b|solo (?:use|user|dev|entwickler|nutzung)|"
     r"alone\b(?= ?(?:$|[.,?!]))|batch(?:[- ]?size)?[ =:]{0,3}(?:1|one|eins)\b(?![\d.]))"
 )
+_BY_NUMBER = ("zweit", "dritt", "viert", "fuenft", "sechst", "siebt", "acht", "neunt", "zehnt", "elft", "zwoelft")
+_OF_US = re.compile(r"\bzu (?P<word>" + "|".join(_BY_NUMBER) + r")\b(?P<once>[^.!?;]{0,24}?(?:" + _AT_ONCE + r"))?")
 _WHOLE_SHARE = re.compile(
     r"\b(?:alle|everyone|everybody|all(?: of them| users| people)?)\s(?:\w+\s){0,"
     r"3}?(?:gleichzeitig|at once|at the same time|parallel|simultaneously|zugleich|auf einmal)"
@@ -198,7 +201,14 @@ SHARE_RULES: tuple[Rule, ...] = (
         "percent",
         right=r"\s?(?:gpu )?(?:auslastung|utili[sz]ation|load\b|last\b|ausgelastet|utili[sz]ed|duty)",
     ),
-    rule("share of a word before", "active_share", 5.4, "percent", left=r"\b(?:gleichzeitigkeit\w*|concurrency|parallelitaet|active share|aktive?r? anteil|peak load|spitzenlast\w*)\b[^.!?;%\d]{0,28}"),
+    rule(
+        "share of a word before",
+        "active_share",
+        5.4,
+        "percent",
+        left=r"\b(?:gleichzeitigkeit\w*|concurrency|parallelitaet|active share|aktive?r? anteil|"
+        r"peak load|spitzenlast\w*)\b[^.!?;%\d]{0,28}",
+    ),
     rule("utilisation", "utilization", 5.7, "percent", left=r"\b(?:auslastung|utili[sz]ation|load|ausgelastet)" + FILL),
 )
 
@@ -214,6 +224,11 @@ def word_readings(text: Text, training: bool) -> list[Reading]:
         Reading("active_share", _FRACTIONS[m.group("word")], m.start("word"), m.end(), 5.0, "fraction")
         for m in list(_FRACTION.finditer(text.folded))[:1]
     ]
+    for m in list(_OF_US.finditer(text.folded))[:1]:
+        people = float(_BY_NUMBER.index(m.group("word")) + 2)
+        out.append(
+            Reading("concurrency" if m.group("once") else "users", people, m.start(), m.end("word"), 4.6, "of us")
+        )
     out += [
         Reading("active_share", 1.0, m.start(), m.end(), 5.2, "all at once")
         for m in list(_WHOLE_SHARE.finditer(text.folded))[:1]

@@ -31,6 +31,10 @@ _PEOPLE = (
     r"angestellte\w*|beschaeftigte\w*|arbeitsplaetzen?|researchers?|forscher\w*|lawyers?|"
     r"anwaelt\w*|aerzt\w*|doctors?|agents? in|"
     r"members?|participants?|teilnehmer\w*|accounts?|patients?|sachbearbeiter\w*|"
+    r"designers?|authors?|autor(?:en|innen)|editors?|writers?|nurses?|pfleg(?:er|kraefte)\w*|clerks?|officers?|managers?|"
+    r"scientists?|wissenschaftler\w*|journalist\w*|artists?|kuenstler\w*|accountants?|admins?|administrator\w*|operators?|"
+    r"notare?n?|richter\w*|beamt\w*|ingenieur\w*|techniker\w*|technicians?|gestalter\w*|grafiker\w*|vertriebler\w*|"
+    r"architect\w*|architekt\w*|translators?|uebersetzer\w*|testers?|attorneys?|paralegals?|interns?|praktikant\w*|"
     r"programmierer\w*|pupils?|mann\b|workers?|teachers?|"
     r"bediener\w*|consultants?|berater\w*|juristen|redakteur\w*|azubis?|folks|guys|humans?"
 )
@@ -306,6 +310,8 @@ def _headed(folded: str, unit: Unit, found: re.Match[str]) -> tuple[Unit, str, i
             and head.lastgroup
             and _UNITS[int(head.lastgroup[1:])][0] in ("samples", "documents", "images", "tokens", "people")
         ):
+            if found.group().startswith(("completion", "message")) and head.group().startswith("tok"):
+                return "tokens", head.group(), found.start()  # "2k completion tokens": the word says which length it is
             return _UNITS[int(head.lastgroup[1:])][0], head.group(), head.end()
     return unit, found.group(), found.end()
 

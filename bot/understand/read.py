@@ -24,6 +24,7 @@ from bot.understand.hardware import Machines, machines
 from bot.understand.intents import cues, slash_word
 from bot.understand.judge import intents_of, open_points
 from bot.understand.language import Lang, language
+from bot.understand.lengths import binary_k
 from bot.understand.models import ModelMention, SizeMention, read_models, renamed
 from bot.understand.numbers import Quantity
 from bot.understand.remarks import read_remarks
@@ -62,6 +63,7 @@ class Found:
     scope: Scope
     training: bool
     follow_up: FollowUp
+    in_thread: bool
 
 
 def read(text: str, *, thread: Sequence[Request] = ()) -> Request:
@@ -91,11 +93,11 @@ def _corrected(found: Found, alone: Request, thread: Sequence[Request]) -> Reque
                     "evidence": {**alone.evidence, "models": alone.text.strip()},
                 }
             )
-    bare = found.figures.bare
+    bare = _bare(found)
     if (
         not thread
         or len(bare) != 1
-        or any(name in alone.said for name in _CORRECTABLE)
+        or any(name in alone.said and bare is found.figures.bare for name in _CORRECTABLE)
         or len(found.text.folded) > 60
         or found.follow_up.kind == "why"
     ):
@@ -107,18 +109,49 @@ def _corrected(found: Found, alone: Request, thread: Sequence[Request]) -> Reque
         name = _nearest(quantity, thread[-1])
     if name is None:
         return alone
-    value = quantity.value / 100 if name == "active_share" else quantity.value
+    if name == "budget":
+        return _budget_again(found, alone, thread[-1], quantity)
+    value = quantity.value / 100 if name == "active_share" else binary_k(quantity.value, quantity.scale)
     words = {**alone.evidence, name: found.text.quote(*quantity.span)}
     return alone.model_copy(update={name: value, "said": (*alone.said, name), "evidence": words})
 
 
+_CORRECTS = re.compile(
+    r"\s*(?:no|nein|nee|noe|nope|sorry|quatsch|korrektur|correction|wait|actually|eher|lieber|rather|besser|"
+    r"i mean|i meant|ich meine?|ich meinte|make (?:it|that)|doch)\b"
+)
+
+
+def _bare(found: Found) -> tuple[Quantity, ...]:
+    """Figures without a role; after "no," also a thousand that would else pass for a context, and an amount of money."""
+    if found.figures.bare or not _CORRECTS.match(found.text.folded):
+        return found.figures.bare
+    loose = tuple(q for q, r in found.figures.pairs if r.rule in ("bare k", "price"))
+    return loose if len(found.figures.pairs) == 1 else ()
+
+
+def _budget_again(found: Found, alone: Request, before: Request, quantity: Quantity) -> Request:
+    assert before.budget is not None
+    budget = before.budget.model_copy(
+        update={"amount": quantity.value, "currency": quantity.currency or before.budget.currency}
+    )
+    words = {**alone.evidence, "budget": found.text.quote(*quantity.span)}
+    said = (*(name for name in alone.said if name != "context_tokens"), "budget")
+    return alone.model_copy(update={"budget": budget, "context_tokens": None, "said": said, "evidence": words})
+
+
 def _nearest(quantity: Quantity, before: Request) -> str | None:
-    """Which figure of the thread a bare one is meant to replace: the one of like size, people first."""
+    """Which figure of the thread a bare one is meant to replace: said last, of like size, people first."""
     known = {
         name: getattr(before, name) for name in _CORRECTABLE if getattr(before, name) and name not in before.derived
     }
     if quantity.scale:
         known = {name: value for name, value in known.items() if name.endswith("tokens")}
+    if before.budget:
+        known["budget"] = before.budget.amount
+    if quantity.currency:
+        known = {name: value for name, value in known.items() if name == "budget"}
+    known = {name: value for name, value in known.items() if name in before.said} or known
     distance = {name: abs(math.log(max(quantity.value, 1e-9) / value)) for name, value in known.items() if value > 0}
     return min(distance, key=lambda name: distance[name]) if distance else None
 
@@ -161,6 +194,7 @@ def _find(raw: str, default: Lang, in_thread: bool) -> Found:
         read_scope(text),
         training,
         read_follow_up(text, in_thread),
+        in_thread,
     )
 
 
@@ -271,7 +305,7 @@ _FORMAT_FIELDS: tuple[Literal["weights", "kv_cache"], ...] = ("weights", "kv_cac
 def _fill_formats(found: Found, draft: Draft) -> None:
     for name in _FORMAT_FIELDS:
         chosen = choose(found.formats, name)
-        if chosen and not (name == "kv_cache" and chosen.wished):
+        if chosen and not (name == "kv_cache" and chosen.wished and not found.in_thread):
             _put(draft, found, name, chosen.value, (chosen.start, chosen.end))
     denied = [f.value for f in found.formats if f.role == "denied"]
     if denied:
@@ -398,6 +432,8 @@ def _fill_hardware(found: Found, draft: Draft) -> None:
         draft.values["alternatives"] = named.alternatives
     if named.processor:
         draft.other["cpu"] = named.processor
+    if named.ram_gb:
+        draft.other.setdefault("ram_gb", named.ram_gb)
 
 
 def _fill_engine(found: Found, draft: Draft) -> None:

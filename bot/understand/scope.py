@@ -125,7 +125,7 @@ _SUBJECT = re.compile(
     r"fp16|int4|int8|"
     r"fine-?tun\w*|finetun\w*|lora|hardware|server\b|nvlink|kv[- ]?cache|kontext\w*|context|"
     r"concurren\w*|pcie|netzteil|psu|watt|stromverbrauch|cuda|tensor|batch|accelerator|h100|"
-    r"karte\b|karten\b|workstation|vector|vektor\w*|hosten|self-?host\w*|on-?prem\w*|"
+    r"karte\b|karten\b|cards?\b|workstation|vector|vektor\w*|hosten|self-?host\w*|on-?prem\w*|"
     r"on premises|cloud\b|macbook|laptop|nutzer\b|users\b|speicher)(?![a-z0-9])"
 )
 

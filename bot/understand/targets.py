@@ -79,7 +79,7 @@ _QUESTION_IS_WHY = re.compile(
     r"bad)|what'?s wrong|woran|realistic\?|expected\?|defective|zu langsam|too slow|so slow|"
     r"so langsam|broken|bug\?|what should it be|what am i (?:doing|missing)|"
     r"was mache ich falsch|stimmt da was|kann das sein|can that be|plausib\w*|langsamer als|"
-    r"slower than|bottleneck|flaschenhals)"
+    r"slower than|bottleneck|flaschenhals|killing (?:me|it|us|my)|hurting|slowing|bremst|holding (?:me|it|us) back)"
 )
 
 _TTFT_BEFORE = re.compile(

@@ -215,6 +215,8 @@ def _merge_hardware(values: dict[str, Any], other: dict[str, Any], turn: Request
     if follow_up.adds_alternative and values["hardware"]:
         values["hardware"] = _united(values["hardware"], turn.hardware)
         values["layout"] = "alternatives" if len(values["hardware"]) > 1 else "machine"
+    elif follow_up.adds_card and values["layout"] == "alternatives" and len(values["hardware"]) > 1:
+        values["hardware"] = _united(values["hardware"], turn.hardware)
     elif follow_up.adds_card and values["hardware"] and not _is_processor(values["hardware"]):
         values["hardware"] = _stacked(values["hardware"], turn.hardware)
         values["layout"] = "machine"
