@@ -72,7 +72,23 @@ def _lexicon() -> tuple[dict[tuple[str, ...], tuple[str, str]], frozenset[tuple[
     return names, starts
 
 
-_NO_DEVICE = frozenset({("cpu",), ("mac", "studio"), ("mac", "mini"), ("am", "4"), ("am", "5"), ("ddr", "4", "3200"), ("ddr", "5", "5600"), ("ddr", "5", "6000"), ("ddr", "5", "6400"), ("ddr", "4", "desktop"), ("ddr", "5", "desktop"), ("v", "4"), ("dgx",)})
+_NO_DEVICE = frozenset(
+    {
+        ("cpu",),
+        ("mac", "studio"),
+        ("mac", "mini"),
+        ("am", "4"),
+        ("am", "5"),
+        ("ddr", "4", "3200"),
+        ("ddr", "5", "5600"),
+        ("ddr", "5", "6000"),
+        ("ddr", "5", "6400"),
+        ("ddr", "4", "desktop"),
+        ("ddr", "5", "desktop"),
+        ("v", "4"),
+        ("dgx",),
+    }
+)
 _MEMORY_SIZES = frozenset(
     [
         "8",

@@ -18,9 +18,13 @@ _HOST = {
     "ram_gb": "ram_gb", "cpu": "cpu", "psu_w": "psu_w", "power_limit_w": "power_limit_w", "circuit_v": "line_v", "circuit_a": "line_a",
     "network_gbit": "network_gbit", "quiet": "quiet",
 }  # fmt: skip
-_PIECES = re.compile(r"chunk|abs(?:ä|ae)tz|abschnitt|paragraph|passage|sentence|s(?:ä|ae)tze|vector|vektor|stücke|snippet", re.IGNORECASE)
+_PIECES = re.compile(
+    r"chunk|abs(?:ä|ae)tz|abschnitt|paragraph|passage|sentence|s(?:ä|ae)tze|vector|vektor|stücke|snippet", re.IGNORECASE
+)
 _HALF = re.compile(r"\b(?:fp16|float16|bf16|half)\b")
-_SOUND = re.compile(r"\b(?:audio|aufnahme\w*|recording\w*|transcri\w*|transkri\w*|whisper|podcast\w*|anrufe|calls|meeting\w*)\b")
+_SOUND = re.compile(
+    r"\b(?:audio|aufnahme\w*|recording\w*|transcri\w*|transkri\w*|whisper|podcast\w*|anrufe|calls|meeting\w*)\b"
+)
 _LARGEST = {"context_tokens": 1e9, "input_tokens": 1e9, "output_tokens": 1e9, "concurrency": 1e7, "users": 1e7}
 
 
