@@ -1,24 +1,37 @@
-"""What would flip the verdict, and how far a workload can go on given hardware. Every answer is an estimate, not a formula of its own."""
+"""What would flip the verdict, and how far a workload can go on given hardware.
+
+Every point is a memory plan of the engine's own, never a formula beside it; speed is only estimated for the few specs that are handed
+back. Limits are found by secants on what is left of the tightest device, which falls almost in a line with requests and with context:
+four to eight plans instead of a few dozen.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from sizing.defaults import ENGINE_DEFAULTS, Defaults
+from sizing.devices import is_unified
 from sizing.engine import estimate
+from sizing.errors import UserError
 from sizing.estimate import Estimate
+from sizing.memory.inference import plan_inference
+from sizing.memory.plan import MemoryPlan
+from sizing.resolve import resolve
+from sizing.search.candidates import SERVED, setups
 from sizing.spec import WorkloadSpec
+from sizing.units import gib
 
 FlipKind = Literal["context", "concurrency", "weights", "kv_cache", "devices"]
 
-_FORMATS_BY_ENGINE: dict[str, tuple[str, ...]] = {
-    "server": ("bf16", "fp8", "awq-int4"),
-    "local": ("gguf-q8_0", "gguf-q6_k", "gguf-q5_k_m", "gguf-q4_k_m"),
-}
-_KV_BY_ENGINE: dict[str, str] = {"server": "fp8", "local": "q8_0"}
-_CONTEXTS = (131072, 65536, 32768, 16384, 8192, 4096)
+_SERVER_FORMATS = ("bf16", "fp8", "awq-int4")
+_LOCAL_FORMATS = ("gguf-q8_0", "gguf-q6_k", "gguf-q5_k_m", "gguf-q4_k_m")
+_LADDER = (131072, 98304, 65536, 49152, 32768, 24576, 16384, 12288, 8192, 6144, 4096, 3072, 2048, 1024)
+_GRAIN_TOKENS = 256
+_MOST_TOKENS = 10**7
+_MOST_REQUESTS = 4096
+_SECANTS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,43 +44,133 @@ class Flip:
     estimate: Estimate
 
 
+@dataclass(frozen=True, slots=True)
+class Marginal:
+    """What a little more costs in memory, in GiB over all devices: 1,024 tokens for every request in flight, and one request more."""
+
+    per_1k_tokens_gib: float
+    per_request_gib: float
+
+
 def fits_with(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS, **changes: object) -> Estimate:
     """The estimate of a spec with some fields changed."""
     return estimate(spec.model_copy(update=changes), defaults, derivation=False)
 
 
-def largest(fits: Callable[[int], bool], upper: int) -> int | None:
-    """The largest whole number up to `upper` for which `fits` holds, given that it holds for all below; None if for none."""
-    if not fits(1):
+def last_that_holds(left: Callable[[int], float], guess: int, upper: int) -> int | None:
+    """The largest whole number up to `upper` where `left` (falling) is not negative; None where it is so for none."""
+    low, high = 0, upper + 1
+    at_low: float | None = None
+    at_high: float | None = None
+    probe = min(max(1, guess), upper)
+    for turn in range(64):
+        value = left(probe)
+        if value >= 0:
+            low, at_low = probe, value
+        else:
+            high, at_high = probe, value
+        if high - low <= 1:
+            break
+        probe = _next(low, high, at_low, at_high, turn)
+    return low or None
+
+
+def _next(low: int, high: int, at_low: float | None, at_high: float | None, turn: int) -> int:
+    """Doubling or halving until both ends are known, then where the line between them crosses zero, bisection if that drags on."""
+    if at_high is None:
+        return min(low * 2, high - 1)
+    if at_low is None:
+        return max(1, high // 2)
+    if turn >= _SECANTS or at_high == float("-inf"):
+        return (low + high) // 2
+    crossing = low + int((high - low) * at_low / (at_low - at_high))
+    return min(max(crossing, low + 1), high - 1)
+
+
+def _plan(spec: WorkloadSpec, defaults: Defaults) -> MemoryPlan | None:
+    try:
+        return plan_inference(resolve(spec, defaults))
+    except UserError:
         return None
-    low, high = 1, 2
-    while high <= upper and fits(high):
-        low, high = high, high * 2
-    high = min(high, upper + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
 
 
-def largest_context(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS, upper: int = 1 << 22) -> int | None:
-    """The longest context in tokens that fits for the concurrency of the spec; None where not even one token does."""
+def _left(spec: WorkloadSpec, defaults: Defaults) -> float:
+    """Bytes left on the tightest device as expected; minus infinity where it cannot run."""
+    plan = _plan(spec, defaults)
+    return float("-inf") if plan is None or plan.blockers or plan.margin_bytes is None else plan.margin_bytes[1]
+
+
+def largest_context(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS, upper: int | None = None) -> int | None:
+    """The longest context in tokens (to 256) that fits at the concurrency of the spec, at most the model's own; None where none does."""
     plain = spec.model_copy(update={"input_tokens": None, "output_tokens": None, "prior_context_tokens": None})
-    return largest(lambda tokens: bool(fits_with(plain, defaults, context_tokens=tokens).fits), upper)
+    resolved = resolve(plain, defaults)
+    most = min(upper or _MOST_TOKENS, resolved.architecture.max_position_tokens or _MOST_TOKENS)
+
+    def left(grains: int) -> float:
+        return _left(plain.model_copy(update={"context_tokens": min(grains * _GRAIN_TOKENS, most)}), defaults)
+
+    found = last_that_holds(left, resolved.context_tokens // _GRAIN_TOKENS, -(-most // _GRAIN_TOKENS))
+    return None if found is None else min(found * _GRAIN_TOKENS, most)
 
 
-def most_concurrent(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS, upper: int = 4096) -> int | None:
+def most_concurrent(
+    spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS, upper: int = _MOST_REQUESTS
+) -> int | None:
     """The most requests in flight at the context of the spec; None where not even one fits."""
-    return largest(lambda count: bool(fits_with(spec, defaults, concurrency=count, users=None).fits), upper)
+    now = _plan(spec, defaults)
+    guess = int((now.max_concurrency_at_context if now else None) or 1)
+    return last_that_holds(
+        lambda count: _left(spec.model_copy(update={"concurrency": count, "users": None}), defaults), guess, upper
+    )
+
+
+most_users = most_concurrent
+
+
+def usual_formats(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> tuple[str, ...]:
+    """Number formats that the spec's engine runs on its device, the widest first, none below the team's bits."""
+    resolved = resolve(spec, defaults)
+    local = resolved.engine.kind != "server"
+    device = resolved.devices[0].accelerator if resolved.devices else None
+    if device is None or spec.task not in SERVED:
+        return _LOCAL_FORMATS if local else _SERVER_FORMATS
+    free = spec.model_copy(
+        update={
+            "weights": None,
+            "kv_cache": None,
+            "engine": spec.engine.model_copy(update={"name": resolved.engine.name}),
+        }
+    )
+    found = setups(device, free, resolved.architecture, spec.constraints.min_bits or defaults.min_bits, 1)
+    widest = sorted((one for one in found if one.kv_cache is None), key=lambda one: -one.bits)
+    return tuple(one.weights for one in widest) or (_LOCAL_FORMATS if local else _SERVER_FORMATS)
 
 
 def best_format(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> tuple[str, Estimate] | None:
     """The widest number format of the engine's usual ones that fits, with its estimate."""
-    for name in _usual_formats(spec):
-        result = fits_with(spec, defaults, weights=name)
-        if result.fits:
-            return name, result
+    for name in usual_formats(spec, defaults):
+        if _left(spec.model_copy(update={"weights": name}), defaults) >= 0:
+            return name, fits_with(spec, defaults, weights=name)
     return None
+
+
+def marginal(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> Marginal | None:
+    """What a thousand tokens more for each request, and one request more, take on this hardware; None where it cannot be planned."""
+    resolved = resolve(spec, defaults)
+    here = spec.model_copy(
+        update={"context_tokens": resolved.context_tokens, "concurrency": resolved.concurrency, "users": None}
+    )
+    now = _held(here, defaults)
+    longer = _held(here.model_copy(update={"context_tokens": resolved.context_tokens + 1024}), defaults)
+    more = _held(here.model_copy(update={"concurrency": resolved.concurrency + 1}), defaults)
+    if now is None or longer is None or more is None:
+        return None
+    return Marginal(gib(longer - now), gib(more - now))
+
+
+def _held(spec: WorkloadSpec, defaults: Defaults) -> float | None:
+    plan = _plan(spec, defaults)
+    return None if plan is None else sum(device.total_bytes for device in plan.devices) + plan.host.total_bytes
 
 
 def flips(spec: WorkloadSpec, now: Estimate, defaults: Defaults = ENGINE_DEFAULTS) -> tuple[Flip, ...]:
@@ -77,51 +180,58 @@ def flips(spec: WorkloadSpec, now: Estimate, defaults: Defaults = ENGINE_DEFAULT
     return tuple(_rescues(spec, defaults)) if not now.fits else tuple(_limits(spec, defaults))
 
 
-def _rescues(spec: WorkloadSpec, defaults: Defaults) -> Iterable[Flip]:
-    context = spec.context_tokens or defaults.context_tokens or 8192
-    for tokens in _CONTEXTS:
-        if tokens < context and (result := fits_with(spec, defaults, context_tokens=tokens, input_tokens=None)).fits:
-            yield Flip("context", context, tokens, result)
-            break
-    concurrency = spec.concurrency or 1
-    fewer = most_concurrent(spec, defaults, concurrency) if concurrency > 1 else None
-    if fewer and fewer < concurrency:
-        yield Flip("concurrency", concurrency, fewer, fits_with(spec, defaults, concurrency=fewer, users=None))
+def _rescues(spec: WorkloadSpec, defaults: Defaults) -> Iterator[Flip]:
+    resolved = resolve(spec, defaults)
+    yield from _shorter(spec, resolved.context_tokens, defaults)
+    if resolved.concurrency > 1:
+        fewer = most_concurrent(spec, defaults, resolved.concurrency - 1)
+        if fewer:
+            yield Flip(
+                "concurrency", resolved.concurrency, fewer, fits_with(spec, defaults, concurrency=fewer, users=None)
+            )
     smaller = best_format(spec, defaults)
     if smaller:
-        yield Flip("weights", spec.weights, smaller[0], smaller[1])
-    if spec.kv_cache is None and (result := fits_with(spec, defaults, kv_cache=_KV_BY_ENGINE[_kind(spec)])).fits:
-        yield Flip("kv_cache", None, _KV_BY_ENGINE[_kind(spec)], result)
+        yield Flip("weights", resolved.weights.id, *smaller)
+    narrow = "q8_0" if resolved.engine.kind != "server" else "fp8"
+    if (
+        spec.kv_cache is None
+        and resolved.kv_k.bits_per_element >= 16
+        and _left(spec.model_copy(update={"kv_cache": narrow}), defaults) >= 0
+    ):
+        yield Flip("kv_cache", None, narrow, fits_with(spec, defaults, kv_cache=narrow))
     yield from _more_devices(spec, defaults)
 
 
-def _more_devices(spec: WorkloadSpec, defaults: Defaults) -> Iterable[Flip]:
+def _shorter(spec: WorkloadSpec, context: int, defaults: Defaults) -> Iterator[Flip]:
+    """The longest of the usual lengths that fits; a prompt longer than that gives way."""
+    longest = largest_context(spec, defaults, context)
+    after = next((tokens for tokens in _LADDER if longest is not None and tokens <= longest and tokens < context), None)
+    if after is not None:
+        given = spec.input_tokens if spec.input_tokens and spec.input_tokens < after else None
+        yield Flip("context", context, after, fits_with(spec, defaults, context_tokens=after, input_tokens=given))
+
+
+def _more_devices(spec: WorkloadSpec, defaults: Defaults) -> Iterator[Flip]:
     if len(spec.hardware) != 1 or spec.parallel.tensor or spec.parallel.pipeline:
         return
     entry = spec.hardware[0]
-    for factor in (2, 4, 8):
+    first = resolve(spec, defaults).devices[0].accelerator
+    for factor in (2, 4, 8) if not is_unified(first) else ():
         count = (entry.count or 1) * factor
-        result = fits_with(spec, defaults, hardware=(entry.model_copy(update={"count": count}),))
-        if result.fits:
-            yield Flip("devices", entry.count or 1, count, result)
+        hardware = (entry.model_copy(update={"count": count}),)
+        if _left(spec.model_copy(update={"hardware": hardware}), defaults) >= 0:
+            yield Flip("devices", entry.count or 1, count, fits_with(spec, defaults, hardware=hardware))
             return
 
 
-def _limits(spec: WorkloadSpec, defaults: Defaults) -> Iterable[Flip]:
+def _limits(spec: WorkloadSpec, defaults: Defaults) -> Iterator[Flip]:
+    resolved = resolve(spec, defaults)
     most = most_concurrent(spec, defaults)
-    if most:
-        yield Flip("concurrency", spec.concurrency, most + 1, fits_with(spec, defaults, concurrency=most + 1, users=None))
+    if most and most < _MOST_REQUESTS:
+        yield Flip(
+            "concurrency", resolved.concurrency, most + 1, fits_with(spec, defaults, concurrency=most + 1, users=None)
+        )
     longest = largest_context(spec, defaults)
     if longest:
-        yield Flip("context", spec.context_tokens, longest + 1, fits_with(spec, defaults, context_tokens=longest + 1))
-
-
-def _kind(spec: WorkloadSpec) -> str:
-    name = (spec.engine.name or "").lower()
-    weights = (spec.weights or "").lower()
-    local = any(word in name for word in ("llama", "ollama", "studio")) or weights.startswith(("q", "gguf", "iq", "ud-"))
-    return "local" if local else "server"
-
-
-def _usual_formats(spec: WorkloadSpec) -> tuple[str, ...]:
-    return _FORMATS_BY_ENGINE[_kind(spec)]
+        after = longest + (_GRAIN_TOKENS if longest % _GRAIN_TOKENS == 0 else 1)
+        yield Flip("context", resolved.context_tokens, after, fits_with(spec, defaults, context_tokens=after))
