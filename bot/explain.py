@@ -22,7 +22,7 @@ from sizing.estimate import Reason
 _MEMORY_CODES: Final = (
     "cannot_run", "kv_dominates", "weights_dominate", "activations_dominate", "optimizer_dominates", "adapter_only_trained",
     "cards_are_not_one_memory", "layers_split", "offloaded_to_host", "moe_all_in_memory", "mla_latent", "sliding_caps_kv",
-    "state_per_sequence", "unified_shared", "budget_of_engine", "replicas_serve",
+    "state_per_sequence", "unified_shared", "reads_only", "live_is_not_batch", "parts_take_turns", "budget_of_engine", "replicas_serve",
 )  # fmt: skip
 _SPEED_CODES: Final = ("decode_bandwidth_bound", "prefill_compute_bound")
 _SPEED_WORDS: Final = re.compile(r"slow|langsam|fast|schnell|tok|speed|tempo|ttft|latenc|latenz|dauert|lange?\b|long|wait|wart")
@@ -57,6 +57,14 @@ class Sources:
     def sheet(self, sheet: Any) -> None:
         """A data sheet: cited as a whole."""
         self._number(sheet, "")
+
+    def link(self, title: str, address: str) -> str:
+        """` [n]` for something published at an address."""
+        known = next((one for one in self.citations if one.source == address), None)
+        if known is None:
+            known = Citation(n=len(self.citations) + 1, title=title, source=address, kind="document")
+            self.citations.append(known)
+        return f" [{known.n}]"
 
     def _number(self, passage: Any, section: str) -> int:
         for known in self.citations:

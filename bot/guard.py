@@ -36,6 +36,7 @@ _UNITS: Final[dict[str, tuple[str, float]]] = {
 # What a key of our data ends in says which dimension its value has, and how large one of it is.
 _KEY_UNITS: Final[tuple[tuple[str, str, float], ...]] = (
     ("gib_s", "bandwidth", GIB), ("gb_s", "bandwidth", 1e9), ("tok_s", "rate", 1), ("tokens_s", "rate", 1), ("_gib", "bytes", GIB),
+    ("gib_per_gpu", "bytes", GIB),
     ("_gb", "bytes", 1e9), ("_mib", "bytes", 2**20), ("_kib", "bytes", 2**10), ("bytes", "bytes", 1),
     ("_ms", "time", 1e-3), ("ttft_s", "time", 1), ("_hours", "time", 3600), ("_h", "time", 3600),
     ("_days", "time", 86_400), ("seconds", "time", 1), ("_w", "power", 1), ("kwh", "energy", 1),

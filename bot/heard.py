@@ -32,7 +32,9 @@ _WISHES: Final[tuple[tuple[Wish, re.Pattern[str]], ...]] = tuple(
 )
 
 
-_GERMAN_WISH: Final = re.compile(r"hilfe|warum|wieso|weshalb|erklär|genauer|günstiger|billiger|zurück|rückgängig|neue?\b|befehl|last|kannst")
+_GERMAN_WISH: Final = re.compile(
+    r"hilfe|warum|wieso|weshalb|erklär|genauer|günstiger|billiger|zurück|rückgängig|neue?\b|befehl|last|kannst"
+)
 _FOLLOW_UPS: Final[Mapping[str, Wish]] = {"undo": "undo"}
 
 

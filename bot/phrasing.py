@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bot.answer import Lang, Paragraph
-from bot.guard import Material, marks_in, untraced
+from bot.guard import Material, marks_in, numbers_in, untraced
 from bot.prose import sentences
 from bot.thread import Phraser
 from sizing.errors import SizewiseError
@@ -95,7 +95,17 @@ def _accepted(original: str, proposal: str, lang: Lang) -> str:
 
 def _holds(old: str, new: str, lang: Lang) -> bool:
     material = material_of(old, lang)
-    return marks_in(old) == marks_in(new) and not untraced(new, lang, material) and not foreign_names(old, new)
+    return (
+        marks_in(old) == marks_in(new)
+        and not untraced(new, lang, material)
+        and _figures(new, lang) <= _figures(old, lang)
+        and not foreign_names(old, new)
+    )
+
+
+def _figures(text: str, lang: Lang) -> set[tuple[float, str | None]]:
+    """Numbers with their dimension; a wording may not even round."""
+    return {(number.value, number.dimension) for number in numbers_in(text, lang)}
 
 
 def material_of(text: str, lang: Lang) -> Material:

@@ -7,6 +7,7 @@ from bot.compose.assumptions import assumption_views
 from bot.compose.common import ALL_ACTIONS, say_why, write_fault
 from bot.compose.draft import Draft
 from bot.compose.faults import fault_text
+from bot.compose.measured import say_measured
 from bot.compose.options import chart, options_table
 from bot.compose.recommended import Options, almost_text, options_for
 from bot.explain import cite_devices
@@ -44,6 +45,7 @@ def _write_options(draft: Draft, options: Options, heard: Heard, question: str) 
     draft.say("cheaper", almost_text(options, best, words), draft.title("almost"))
     say_why(draft, best, heard, question)
     topics.say_asked(draft, best, heard)
+    say_measured(draft, best)
     draft.assumptions = assumption_views(best, words)
     cite_devices([best], draft.sources)
     draft.actions = ALL_ACTIONS

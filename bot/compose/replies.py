@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot import explain
-from bot.compose import comparison, passages, sizing_answer
+from bot.compose import comparison, passages, sizing_answer, special
 from bot.compose.changes import change_text
 from bot.compose.common import write_fault
 from bot.compose.draft import Draft
@@ -81,6 +81,8 @@ def worked_out(draft: Draft, heard: Heard, text: str, thread: ThreadState, defau
     """A message that asks for figures or for an explanation."""
     if heard.clarify is not None and heard.clarify.code in _MUST_ASK:
         return _asked_back(draft, heard, text)
+    if special.write(draft, heard, text, thread, defaults):
+        return _turn(draft, heard, text)
     heard = _without_nameless(heard)
     if heard.intent == "explain" and _unnamed(heard) and passages.write_explanation(draft, text):
         return _turn(draft, heard, text)

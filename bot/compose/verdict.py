@@ -7,6 +7,7 @@ from bot.compose.assumptions import assumption_views
 from bot.compose.common import ALL_ACTIONS, say_warnings, say_why
 from bot.compose.draft import Draft
 from bot.compose.flips import flip_text, most
+from bot.compose.measured import say_measured
 from bot.compose.options import chart, options_table
 from bot.compose.recommended import Options, almost_text, options_for, strictly_better
 from bot.explain import cite_devices
@@ -36,6 +37,7 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     draft.say("cheaper", almost_text(options, sized, words), draft.title("almost"))
     say_why(draft, sized, heard, question)
     topics.say_asked(draft, sized, heard)
+    say_measured(draft, sized)
     say_warnings(draft, sized)
     draft.assumptions = assumption_views(sized, words)
     cite_devices([sized], draft.sources)

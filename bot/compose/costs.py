@@ -1,0 +1,134 @@
+"""Prices that a message names: per million tokens at its load, against a price per head, for its hours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from bot.answer import Table
+from bot.compose.draft import Draft
+from bot.explain import with_mark
+from bot.heard import Heard
+from bot.sized import Sized, size
+from bot.thread import Spec
+from sizing.cost import HOURS_PER_MONTH
+from sizing.defaults import Defaults
+
+_CARDS: Final = ("nvidia-l40s", "nvidia-a100-sxm4-80gb", "nvidia-h100-sxm-80gb", "nvidia-h200-sxm-141gb")
+_USUAL_LOAD: Final = 0.5
+# What a busy server is filled with where a message says nothing: enough requests to be worth its rent.
+_BUSY_REQUESTS: Final = 32
+_SECONDS_PER_HOUR: Final = 3600.0
+
+
+def per_million(price_per_hour: float, tokens_per_second: float, load: float) -> float:
+    """Price of a million output tokens at a share of full load."""
+    return price_per_hour / (tokens_per_second * _SECONDS_PER_HOUR * load) * 1e6
+
+
+def prices_of(heard: Heard) -> Sequence[Mapping[str, Any]]:
+    """Prices quoted in the message (never a budget)."""
+    found = (heard.request.get("other") or {}).get("prices") or ()
+    return [one for one in found if one.get("amount")]
+
+
+def say_prices(draft: Draft, sized: Sized, heard: Heard) -> None:
+    """Everything that the named prices allow to be said of this deployment."""
+    other = heard.request.get("other") or {}
+    hourly, monthly, each = (_priced(heard, per) for per in ("hour", "month", "user"))
+    if hourly is not None:
+        _say_per_million(draft, sized, hourly[0] * _units(sized, heard), hourly[1], float(other.get("utilization") or _USUAL_LOAD))
+    if each is not None and monthly is not None:
+        _say_flat(draft, each, monthly, sized)
+    elif each is not None and (sized.estimate.cost or {}).get("rent_per_hour"):
+        rent = (sized.estimate.cost or {})["rent_per_hour"]
+        _say_flat(draft, each, (rent["amount"] * HOURS_PER_MONTH, str((sized.estimate.cost or {})["currency"])), sized)
+    _say_hours(draft, sized, other)
+
+
+def _priced(heard: Heard, per: str) -> tuple[float, str] | None:
+    return next(((float(one["amount"]), str(one["currency"])) for one in prices_of(heard) if one.get("per") == per), None)
+
+
+def _units(sized: Sized, heard: Heard) -> int:
+    """A price per hour is per card where the message says so ("$1/GPU-hr") or names several cards."""
+    words = " ".join(str(one.get("words")) for one in prices_of(heard))
+    return max(1, len(sized.devices)) if "gpu" in (words + sized.hardware).lower() or len(sized.devices) > 1 else 1
+
+
+def _say_per_million(draft: Draft, sized: Sized, hour: float, currency: str, load: float) -> None:
+    rate = sized.estimate.speed.output_tok_s_total if sized.estimate.speed else None
+    if rate is None:
+        return
+    words = draft.words
+    values = {name: per_million(hour, getattr(rate, name), load) for name in ("low", "expected", "high")}
+    draft.material.add_money({"hour": hour, **values})
+    draft.material.add(load, "share")
+    text = words.text(
+        "price", "per_million", price=words.money(values["expected"], currency), hour=words.money(hour, currency), rate=rate.expected, share=load
+    )
+    spread = words.text("price", "per_million_range", low=words.money(values["high"], currency), high=words.money(values["low"], currency))
+    draft.say("note", with_mark(f"{text} {spread}", draft.sources.topic("cost_api", text)), draft.title("per_million"))
+
+
+def _say_flat(draft: Draft, each: tuple[float, str], server: tuple[float, str], sized: Sized) -> None:
+    """A price per head and month against the server's month."""
+    people = sized.spec.get("users") or sized.spec.get("concurrency")
+    if not people or each[1] != server[1]:
+        return
+    words, currency = draft.words, each[1]
+    flat = people * each[0]
+    even = math.ceil(server[0] / each[0])
+    cheaper = "flat_cheaper" if flat < server[0] else "server_cheaper"
+    draft.material.add_money({"each": each[0], "flat": flat, "server": server[0], "difference": abs(flat - server[0])})
+    draft.material.add_data({"people": people, "even": even})
+    verdict = words.text("price", cheaper, difference=words.money(abs(flat - server[0]), currency, 0), even=even)
+    text = words.text(
+        "price", "flat", people=people, each=words.money(each[0], currency), flat=words.money(flat, currency, 0),
+        server=words.money(server[0], currency, 0), verdict=verdict,
+    )  # fmt: skip
+    draft.say("note", with_mark(text, draft.sources.topic("break_even", text)), draft.title("break_even"))
+
+
+def _say_hours(draft: Draft, sized: Sized, other: Mapping[str, Any]) -> None:
+    hours, cost = other.get("hours"), sized.estimate.cost or {}
+    rent = cost.get("rent_per_hour")
+    if not hours or not rent:
+        return
+    total = float(hours) * rent["amount"]
+    draft.material.add_money({"total": total})
+    draft.material.add(float(hours))
+    draft.say("note", draft.words.text("price", "total_hours", hours=hours, total=draft.words.money(total, str(cost["currency"]), 0)), draft.title("cost"))
+
+
+def write_unnamed(draft: Draft, spec: Spec, heard: Heard, defaults: Defaults) -> bool:
+    """A price per hour of cards without a name: the same sum for the usual cards, side by side."""
+    hourly = _priced(heard, "hour")
+    entry = next(iter(spec.get("hardware") or ()), {})
+    if hourly is None or not spec.get("model") or entry.get("accelerator") or entry.get("memory_gb"):
+        return False
+    load = float((heard.request.get("other") or {}).get("utilization") or _USUAL_LOAD)
+    count, words = int(entry.get("count") or 1), draft.words
+    busy = {"concurrency": _BUSY_REQUESTS, **{key: value for key, value in spec.items() if key != "hardware"}}
+    candidates = [size({**busy, "hardware": [{"accelerator": card, "count": count}]}, defaults) for card in _CARDS]
+    rows = [(one, per_million(hourly[0] * count, one.estimate.speed.output_tok_s_total.expected, load))
+            for one in candidates if one.estimate.fits and one.estimate.speed and one.estimate.speed.output_tok_s_total]  # fmt: skip
+    if not rows:
+        return False
+    draft.sized = [one for one, _ in rows[:1]]
+    draft.options = [one for one, _ in rows]
+    draft.material.add_money({str(place): price for place, (_, price) in enumerate(rows)} | {"hour": hourly[0] * count})
+    draft.material.add(load, "share")
+    draft.material.add(busy["concurrency"])
+    prices = sorted(price for _, price in rows)
+    draft.headline = words.text("headline", "per_million", low=words.money(prices[0], hourly[1]), high=words.money(prices[-1], hourly[1]))
+    draft.table = Table(
+        caption=words.text("price", "table_caption", share=load, concurrency=busy["concurrency"]),
+        columns=(words.text("ui", "col_option"), words.text("ui", "col_total_speed"), words.text("price", "col_hour"), words.text("price", "col_million")),
+        rows=tuple(
+            (one.hardware, words.span(one.estimate.speed.output_tok_s_total), words.money(hourly[0] * count, hourly[1]), words.money(price, hourly[1]))
+            for one, price in rows if one.estimate.speed
+        ),
+    )  # fmt: skip
+    return True

@@ -1,0 +1,129 @@
+"""A diagnosis in words: what a pasted log or plain figures show, against the estimate where there is one."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from bot.compose.draft import Draft
+from bot.explain import with_mark
+from bot.heard import Heard
+from bot.reply.wording import Wording
+from bot.sized import Sized, size
+from bot.thread import Spec, ThreadState
+from bot.understand.logs.reader import observe
+from sizing.defaults import Defaults
+from sizing.diagnose import Compared, Diagnosis, Finding, diagnose
+from sizing.observation import Observation
+
+# Plain percentages ask for a diagnosis only where the message asks for a cause; a pasted log always does.
+_ASKS_WHY: Final = re.compile(
+    r"\b(?:why|warum|wieso|weshalb|woran|slow|langsam|bottleneck|engpass|flaschenhals|normal|limit\w*|bremst?|wrong|falsch|what now|was tun|"
+    r"hilft|help|improve|schneller|faster)\b", re.IGNORECASE
+)  # fmt: skip
+_SHARES: Final = frozenset({"gpu_share", "kv_usage", "gpu", "vram", "cpu", "share"})
+_MOST_HELP = 4
+
+
+def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: Defaults) -> bool:
+    """Fills the draft from a log or from figures of a monitor; False where the message holds none."""
+    seen = observe(text)
+    if seen is None or (seen.sources == ("figures",) and not _ASKS_WHY.search(text)):
+        return False
+    sized = _sized(heard, thread, defaults)
+    found = diagnose(seen, sized.estimate if sized else None)
+    draft.intent = "explain"
+    draft.sized = [sized] if sized else []
+    _add_material(draft, seen, found)
+    draft.headline = _headline(found, draft.words)
+    topic = "diagnosis"
+    findings = " ".join(finding_text(one, draft.words) for one in found.findings)
+    draft.say("diagnosis", with_mark(findings, draft.sources.topic(topic, findings)), draft.title("diagnosis"))
+    _say_compared(draft, found)
+    notes = [finding_text(one, draft.words) for one in found.notes]
+    if not found.sure:
+        notes.append(draft.words.text("finding", "low_proves_nothing"))
+    draft.say("note", " ".join(notes))
+    draft.say("note", _sentence(draft.words.text("next", found.next_measurement)), draft.title("next"))
+    if found.changes:
+        helps = draft.words.listed((draft.words.text("help", code) for code in found.changes[:_MOST_HELP]), "or")
+        draft.say("note", _sentence(helps), draft.title("helps"))
+    return True
+
+
+def _sized(heard: Heard, thread: ThreadState, defaults: Defaults) -> Sized | None:
+    """The deployment that the figures are from: of the message, else of the thread."""
+    last = thread.last_sized
+    specs: tuple[Spec, ...] = heard.specs or (last.specs if last else ())
+    sizable = [spec for spec in specs if spec.get("model") and spec.get("hardware")]
+    found = size(sizable[0], defaults) if sizable else None
+    return found if found is not None and found.estimate.ok else None
+
+
+def _headline(found: Diagnosis, words: Wording) -> str:
+    slow = any(one.judgement == "below" and one.unit != "GiB" for one in found.compared)
+    key = "diagnosis_slow_unknown" if found.bottleneck == "unknown" and slow else f"diagnosis_{found.bottleneck}"
+    return words.text("headline", key)
+
+
+def finding_text(finding: Finding, words: Wording) -> str:
+    """A finding with its figures; texts exist for fewer figures where a log did not show all."""
+    params = finding.params
+    key = finding.code
+    if key in ("out_of_memory", "cache_too_small") and params.get("missing_gib") is not None:
+        key = f"{key}_gib"
+    elif key == "cache_full_and_waiting" and not {"kv_usage", "waiting"} <= params.keys():
+        key = "preempted"
+    elif key == "started_well" and "kv_capacity_tokens" in params:
+        key = "started_with_concurrency" if "max_concurrency" in params else "started_with_capacity"
+    elif key == "cpu_busy_gpu_waits":
+        params = {"gpu": 0.0, **params}
+    return words.text("finding", key, **params)
+
+
+def _say_compared(draft: Draft, found: Diagnosis) -> None:
+    rows = [_row(one, draft.words) for one in found.compared if one.expected is not None]
+    draft.say("diagnosis", _sentence("; ".join(rows)), draft.title("expected"))
+
+
+def _row(one: Compared, words: Wording) -> str:
+    label = words.text("compared", one.quantity)
+    observed, expected = _value(one, one.observed, words), ""
+    if one.expected is None:
+        return words.text("compared", "row_alone", label=label, observed=observed)
+    if one.unit == "ms":
+        expected = words.span_seconds(one.expected)
+    elif one.unit == "GiB":
+        expected = words.gib(one.expected.expected)
+    else:
+        expected = words.span(one.expected)
+    return words.text("compared", "row", label=label, observed=observed, expected=expected)
+
+
+def _value(one: Compared, value: float, words: Wording) -> str:
+    return words.ms(value) if one.unit == "ms" else words.gib(value) if one.unit == "GiB" else words.number(value)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def _add_material(draft: Draft, seen: Observation, found: Diagnosis) -> None:
+    material = draft.material
+    material.add_data(seen.seen())
+    for finding in (*found.findings, *found.notes):
+        for name, value in finding.params.items():
+            _add(draft, name, value)
+    for one in found.compared:
+        for value in (one.observed, *((one.expected.low, one.expected.expected, one.expected.high) if one.expected else ())):
+            _add(draft, one.quantity, value)
+
+
+def _add(draft: Draft, name: str, value: Any) -> None:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return
+    if name in _SHARES:
+        draft.material.add(float(value), "share")
+    else:
+        draft.material.add_data({name: value})
+        draft.material.add(float(value), "rate")

@@ -1,0 +1,247 @@
+"""Turns that are about something else than a model on a card: logs, the machine, corpora, services, training from scratch."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.compose import costs, diagnosis, focus, service, system, work
+from bot.compose.draft import Draft
+from bot.explain import with_mark
+from bot.heard import Heard
+from bot.reply import names
+from bot.sized import Sized, hardware_label, size
+from bot.thread import Spec, ThreadState
+from sizing.architecture.types import Architecture
+from sizing.catalogue.load import catalogue
+from sizing.defaults import Defaults
+from sizing.errors import UserError
+from sizing.memory.weights import bits_per_weight, weights_bytes
+from sizing.resolve import resolve_format, resolve_model
+from sizing.spec import WorkloadSpec, parse_spec
+from sizing.system.links import network_of
+from sizing.system.needs import Needs
+from sizing.system.ram import channels, tokens_s_from_ram
+from sizing.units import GB, GIB
+from sizing.work.pipeline_training import ACTIVATIONS_BYTES_PER_MPIXEL, pipeline_training
+from sizing.work.rag import index_only
+
+_WORK_TASKS: Final = frozenset({"embedding", "reranking", "transcription", "image", "video"})
+_FROM_SCRATCH: Final = re.compile(r"\b(?:von (?:null|grund auf)|from scratch|from zero|pre-?train\w*|vortrainier\w*)", re.IGNORECASE)
+_SCRATCH_PARAMS_B: Final = 7.0
+_CHINCHILLA: Final = 20.0
+_EXAMPLE_READ_BYTES: Final = 4.92e9  # Llama 3.1 8B in Q4_K_M, the file
+
+
+def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: Defaults) -> bool:
+    """Fills the draft where the turn is one of these; the first that fits."""
+    if heard.clicked or heard.wish or not heard.in_scope:
+        return False
+    spec: Spec = heard.specs[0] if heard.specs else {}
+    return (
+        diagnosis.write(draft, heard, text, thread, defaults)
+        or _write_work(draft, spec, heard, defaults)
+        or _write_training(draft, spec, heard, text)
+        or _write_service(draft, spec, heard, text, defaults)
+        or (heard.intent == "cost" and costs.write_unnamed(draft, spec, heard, defaults))
+        or _write_machine(draft, spec, heard, text, defaults)
+    )
+
+
+def say_beside(draft: Draft, sized: Sized, heard: Heard) -> None:
+    """What these rooms add to a verdict: prices named, what fits a training run."""
+    from bot.compose import fitting
+
+    if heard.asks("cost"):
+        costs.say_prices(draft, sized, heard)
+    if sized.parsed is not None and sized.parsed.task == "training":
+        fitting.say_fitting(draft, sized)
+    elif heard.asks("power", "system"):
+        system.say_parts(draft, sized, heard, draft.sources.query)
+
+
+def _write_work(draft: Draft, spec: Spec, heard: Heard, defaults: Defaults) -> bool:
+    if len(heard.specs) != 1 or spec.get("task") not in _WORK_TASKS or not spec.get("model") or not spec.get("hardware"):
+        return False
+    return work.write(draft, size(spec, defaults))
+
+
+def _write_service(draft: Draft, spec: Spec, heard: Heard, text: str, defaults: Defaults) -> bool:
+    if heard.intent != "rag":
+        return False
+    parsed = _parsed(spec)
+    index = index_only(parsed.work) if parsed is not None and not spec.get("model") else None
+    if index is not None:
+        work.write_index(draft, index)
+        return True
+    if not (spec.get("work") or spec.get("users") or _whole_service(text)):
+        return False
+    return service.write(draft, spec, defaults)
+
+
+_SERVICE_WORDS: Final = re.compile(r"rerank|parsing|ragflow|\brag\b|embedd|dokument|document", re.IGNORECASE)
+
+
+def _whole_service(text: str) -> bool:
+    """At least two stages of a service named: an explanation of RAG alone is none of ours."""
+    return len({match[0].lower() for match in _SERVICE_WORDS.finditer(text)}) >= 2
+
+
+def _parsed(spec: Spec) -> WorkloadSpec | None:
+    try:
+        return parse_spec(spec)
+    except UserError:
+        return None
+
+
+def _write_machine(draft: Draft, spec: Spec, heard: Heard, text: str, defaults: Defaults) -> bool:
+    if heard.intent not in ("power", "system"):
+        return False
+    parsed = _parsed(spec)
+    if parsed is None:
+        return False
+    if spec.get("hardware") and not spec.get("model"):
+        probe = Sized(spec, parsed, size({**spec, "model": {"id": "Qwen/Qwen3-8B"}}, defaults).estimate, None)
+        return probe.estimate.ok and system.write_machine(draft, probe, heard, text)
+    if spec.get("hardware"):
+        return False
+    asked = focus.focuses(text)
+    if "network" in asked:
+        return _write_network(draft, parsed)
+    if spec.get("model") and {"cpu", "ram"} & set(asked):
+        return _write_channels(draft, parsed)
+    threads = focus.threads(text) or (heard.request.get("other") or {}).get("cpu_cores")
+    return bool(threads) and not spec.get("model") and _write_cpu_only(draft, float(threads or 0))
+
+
+def _write_network(draft: Draft, parsed: WorkloadSpec) -> bool:
+    """The line between people and a server whose cards nobody named."""
+    words = draft.words
+    streams = parsed.concurrency or parsed.users or 1
+    network = network_of(Needs(devices=(), host=parsed.host, task=parsed.task, streams=streams, tokens_s=streams * 50.0))
+    seconds = 40 / (network.line_gbit * 0.125 * 0.9)
+    draft.material.add_data({"streams": streams, "text": network.text_mbit_s, "line": network.line_gbit, "seconds": seconds, "size_gb": 40})
+    draft.material.add(network.share_of_line, "share")
+    draft.headline = words.text(
+        "machine", f"network_{network.verdict}", streams=streams, text=network.text_mbit_s, share=network.share_of_line, line=network.line_gbit
+    )
+    more = words.text("machine", "network_more", time=seconds, line=network.line_gbit)
+    draft.say("note", with_mark(more, draft.sources.topic("network", more)), draft.title("network"))
+    draft.say("note", words.text("machine", "network_vpn"))
+    return True
+
+
+def _write_channels(draft: Draft, parsed: WorkloadSpec) -> bool:
+    """A model whose experts lie in RAM: what each token reads, and how fast which socket is at best."""
+    try:
+        model, _ = resolve_model(parsed.model)
+        chosen = resolve_format(parsed.weights or "q4_k_m")
+    except UserError:
+        return False
+    words = draft.words
+    file_bytes = weights_bytes(model, chosen)
+    read = _read_per_token(model, bits_per_weight(chosen))
+    draft.material.add(file_bytes, "bytes")
+    draft.material.add(read, "bytes")
+    draft.headline = words.text(
+        "headline", "channels", model=names.model(model.id), weights=names.weight_format(chosen.id), ram=file_bytes / GIB, read=read / GB
+    )
+    draft.material.add_names([names.model(model.id), names.weight_format(chosen.id)])
+    has = parsed.host.ram_gb
+    holds = "" if has is None else words.text("machine", "ram_holds" if has * GB >= file_bytes + 8 * GB else "ram_holds_not", has=has, need=file_bytes / GIB)
+    text = words.text("machine", "cpu_channels", rates=_rates(draft, read))
+    draft.say("note", with_mark(text, draft.sources.topic("moe_offload", text)), draft.title("cpu"))
+    draft.say("note", holds, draft.title("ram"))
+    return True
+
+
+def _read_per_token(model: Architecture, bits: float) -> float:
+    """Bytes of experts that one token reads; of all weights where there are none."""
+    if model.moe is None:
+        return model.params_active * bits / 8
+    return model.expert_params * model.moe.experts_per_token / model.moe.experts * bits / 8
+
+
+def _rates(draft: Draft, read_bytes: float) -> str:
+    words = draft.words
+    shown = []
+    for platform, rate in channels():
+        tokens = tokens_s_from_ram(read_bytes, rate)
+        draft.material.add(tokens, "rate")
+        draft.material.add_names([platform])
+        shown.append(words.text("machine", "cpu_channel", rate=tokens, platform=platform))
+    return words.listed(shown)
+
+
+def _write_cpu_only(draft: Draft, threads: float) -> bool:
+    words = draft.words
+    draft.material.add(threads)
+    draft.material.add(_EXAMPLE_READ_BYTES, "bytes")
+    draft.material.add_names(["8B", "Q4_K_M", "8 GB"])
+    draft.headline = words.text("headline", "cpu_only", threads=threads)
+    text = words.text("machine", "cpu_example", read=_EXAMPLE_READ_BYTES / GB, rates=_rates(draft, _EXAMPLE_READ_BYTES))
+    draft.say("note", with_mark(text, draft.sources.topic("cpu", text)), draft.title("cpu"))
+    draft.say("note", words.text("machine", "cpu_threads", threads=threads))
+    return True
+
+
+def _write_training(draft: Draft, spec: Spec, heard: Heard, text: str) -> bool:
+    if heard.intent != "finetune":
+        return False
+    parsed = _parsed(spec)
+    if parsed is None:
+        return False
+    if _FROM_SCRATCH.search(text) and parsed.hardware:
+        return _write_scratch(draft, parsed)
+    return _write_pipeline(draft, parsed)
+
+
+def _write_scratch(draft: Draft, parsed: WorkloadSpec) -> bool:
+    """A model of its own from nothing: the time that 20 tokens a parameter take on these cards."""
+    params = (parsed.model.params_b if parsed.model else None) or _SCRATCH_PARAMS_B
+    tokens = _CHINCHILLA * params
+    training = {"method": "full", "dataset_tokens": tokens * 1e9, "sharding": "zero3", "sequence_tokens": 4096}
+    plain = {"task": "training", "model": {"params_b": params}, "training": training,
+             "hardware": [entry.model_dump(exclude_none=True) for entry in parsed.hardware]}  # fmt: skip
+    sized = size(plain, Defaults())
+    hours = (sized.estimate.training or {}).get("hours")
+    if not hours:
+        return False
+    words = draft.words
+    draft.sized = [sized]
+    seconds = work.hours_as_seconds(hours)
+    work.add_times(draft, seconds)
+    draft.material.add_data({"params": params, "tokens": tokens, "each": _CHINCHILLA})
+    draft.headline = words.text("headline", "scratch", params=params, time=work.span_time(seconds, words), hardware=hardware_label(parsed))
+    draft.lead = words.text("fitting", "scratch", tokens=tokens)
+    need = max(device.total_gib for device in sized.devices)
+    sentence = words.text("fitting", "scratch_memory", params=params, need=need)
+    draft.say("note", with_mark(sentence, draft.sources.topic("training_time", sentence)), draft.title("training"))
+    return True
+
+
+def _write_pipeline(draft: Draft, parsed: WorkloadSpec) -> bool:
+    """Training an image or video model: states by method on the part that draws."""
+    entry = catalogue().models.get(str(parsed.model.id)) if parsed.model else None
+    if entry is None or not entry.components:
+        return False
+    model, _ = resolve_model(parsed.model)
+    found = pipeline_training(model)
+    if found is None:
+        return False
+    words, lora = draft.words, bool(parsed.training and parsed.training.method in ("lora", "qlora"))
+    activations = ACTIVATIONS_BYTES_PER_MPIXEL
+    need = (found.lora if lora else found.mixed) + activations
+    for value in (found.mixed, found.pure, found.small, found.lora, found.frozen, need, found.pure + activations, activations):
+        draft.material.add(value, "bytes")
+    draft.material.add(found.params / 1e9)
+    name = names.model(model.id)
+    draft.material.add_names([name])
+    draft.headline = words.text("headline", "pipeline_lora" if lora else "pipeline", model=name, need=need / GIB, pure=(found.pure + activations) / GIB)
+    sentence = words.text(
+        "fitting", "pipeline", role=words.text("work", f"role_{found.role}"), params=found.params / 1e9, mixed=found.mixed / GIB,
+        pure=found.pure / GIB, small=found.small / GIB, lora=found.lora / GIB, frozen=found.frozen / GIB,
+    )  # fmt: skip
+    draft.say("note", with_mark(sentence, draft.sources.topic("training_memory", sentence)), draft.title("training"))
+    draft.say("note", words.text("fitting", "pipeline_activations", act=activations / GIB))
+    return True

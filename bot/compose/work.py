@@ -1,0 +1,175 @@
+"""Other work than text in words: corpora, vector indexes, services with retrieval, speech, pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from bot.compose.assumptions import assumption_views
+from bot.compose.common import say_warnings
+from bot.compose.draft import Draft
+from bot.explain import cite_devices, with_mark
+from bot.reply import names
+from bot.reply.wording import Wording
+from bot.sized import Sized
+from sizing.work.vectors import Index
+
+Range = Mapping[str, float]
+
+
+def span_time(seconds: Range, words: Wording) -> str:
+    """A range of times in one unit: `1.8–6.2 h`, `12–40 s`."""
+    low, high = float(seconds["low"]), float(seconds["high"])
+    for size, unit in ((86_400.0, words.label("words", "days")), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms")):
+        if high >= 1.5 * size:
+            return f"{words.span({'low': low / size, 'high': high / size})} {unit}"
+    return f"{words.span({'low': low * 1000, 'high': high * 1000})} ms"
+
+
+def add_times(draft: Draft, seconds: Range) -> None:
+    """Makes both ends of a range of times known to the guard."""
+    for value in seconds.values():
+        draft.material.add(float(value), "time")
+
+
+def hours_as_seconds(hours: Range) -> dict[str, float]:
+    return {name: value * 3600 for name, value in hours.items()}
+
+
+def say(draft: Draft, title: str, topic: str, *sentences: str) -> None:
+    """A paragraph whose first sentence's topic is cited."""
+    text = " ".join(sentence for sentence in sentences if sentence)
+    if text:
+        draft.say("note", with_mark(text, draft.sources.topic(topic, text)), draft.title(title))
+
+
+def write(draft: Draft, sized: Sized) -> bool:
+    """The answer of a task that has `work`; False for other estimates."""
+    work = sized.estimate.work
+    if not sized.estimate.ok or work is None or work.get("task") not in _BY_TASK:
+        return False
+    draft.sized = [sized]
+    draft.material.add_data(work)
+    _BY_TASK[str(work["task"])](draft, sized, work)
+    say_warnings(draft, sized)
+    draft.assumptions = assumption_views(sized, draft.words)
+    cite_devices([sized], draft.sources)
+    draft.actions = ("why", "export")
+    return True
+
+
+def _model(sized: Sized) -> str:
+    written = (sized.spec.get("model") or {}).get("id") or sized.figures.get("model") or ""
+    return names.model(str(written))
+
+
+def _encode(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
+    words, model = draft.words, _model(sized)
+    draft.material.add_names([model])
+    rates = {"rate": work["tokens_s"], "texts": work["texts_s"]}
+    _add_rates(draft, *rates.values())
+    if work.get("hours"):
+        seconds = hours_as_seconds(work["hours"])
+        add_times(draft, seconds)
+        draft.headline = words.text(
+            "headline", "embed", chunks=work["chunks"], time=span_time(seconds, words), hardware=sized.hardware, model=model
+        )
+    elif work.get("search_ms"):
+        draft.headline = words.text(
+            "headline", "rerank", model=model, candidates=work["candidates"], time=work["search_ms"], hardware=sized.hardware
+        )
+    else:
+        draft.headline = words.text("headline", "embed_rate", model=model, hardware=sized.hardware, **rates)
+    say(draft, "speed", "embedding", words.text("work", "rates", tokens=rates["rate"], texts=rates["texts"]), words.text("work", "embedding_normal"))
+    if index := work.get("index"):
+        say_index(draft, index)
+
+
+def say_index(draft: Draft, index: Mapping[str, Any], headline: bool = False) -> None:
+    """RAM and disk of the vector index, and what other kinds would take."""
+    words = draft.words
+    draft.material.add_data(dict(index))
+    draft.material.add(1.5)
+    kind = words.text("work", f"index_kind_{index['kind']}")
+    if headline:
+        draft.headline = words.text(
+            "headline", "index", vectors=index["vectors"], dimensions=index["dimensions"], ram=index["ram_gib"], kind=kind
+        )
+    for value in (index["ram_gib"], index["disk_gib"], *index["others_gib"].values()):
+        draft.material.add(value * 2**30, "bytes")
+    others = [
+        words.text("work", "index_other", ram=index["others_gib"][name], kind=words.text("work", f"index_kind_{name}"))
+        for name in ("hnsw-int8", "hnsw-binary", "flat") if name in index["others_gib"]
+    ]  # fmt: skip
+    formula = words.text("work", "index_formula", vectors=index["vectors"], dimensions=index["dimensions"], bytes=index["bytes_per_value"])
+    lead = "" if headline else words.text("headline", "index", vectors=index["vectors"], dimensions=index["dimensions"], ram=index["ram_gib"], kind=kind)
+    say(
+        draft, "index", "vector_index", lead, formula if index["kind"] == "hnsw" else "",
+        words.text("work", "index_others", others=words.listed(others, "or")), words.text("work", "index_disk", disk=index["disk_gib"]),
+        words.text("work", "index_where") if headline else "",
+    )  # fmt: skip
+
+
+def write_index(draft: Draft, index: Index) -> None:
+    """An answer about a vector index alone."""
+    say_index(draft, index.data(), headline=True)
+
+
+def _transcribe(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
+    words, model = draft.words, _model(sized)
+    draft.material.add_names([model])
+    common = {"hardware": sized.hardware, "model": model}
+    streams = words.span(work["live_streams"])
+    if work.get("hours"):
+        seconds = hours_as_seconds(work["hours"])
+        add_times(draft, seconds)
+        draft.headline = words.text("headline", "transcribe_hours", hours=work["audio_hours"], time=span_time(seconds, words), **common)
+    elif work.get("wanted_streams"):
+        draft.headline = words.text("headline", "transcribe_live", streams=streams, **common)
+    else:
+        draft.headline = words.text("headline", "transcribe", pace=work["real_time_batched"], **common)
+    say(draft, "speed", "transcription", words.text("work", "batched", pace=work["real_time_batched"], single=work["real_time"]))
+    if work.get("wanted_streams"):
+        live = words.text("work", "live", streams=streams, wanted=work["wanted_streams"], devices=work["devices_for_streams"])
+    else:
+        live = words.text("work", "live_plain", streams=streams)
+    say(draft, "live", "transcription", words.text("reason", "live_is_not_batch"), live)
+
+
+def _picture(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
+    words, model = draft.words, _model(sized)
+    draft.material.add_names([model])
+    usable = min((device.usable_gib for device in sized.devices if device.usable_gib), default=0.0)
+    offload = work["placement"] == "offload"
+    key = "picture_no" if sized.verdict == "no" else "picture_offload" if offload else "picture"
+    need = work["offload_gib"] if offload else work["resident_gib"]
+    draft.headline = words.text("headline", key, model=model, hardware=sized.hardware, need=need, resident=work["resident_gib"], usable=usable)
+    parts = [words.text("work", "component", name=_role(name, words), size=size) for name, size in work["components_gib"].items()]
+    for size in (*work["components_gib"].values(), need, work["resident_gib"]):
+        draft.material.add(size * 2**30, "bytes")
+    say(draft, "images", "image_video", words.text("work", "components", parts=words.listed(parts)), words.text("reason", "parts_take_turns"))
+    if seconds := work.get("seconds"):
+        add_times(draft, seconds)
+        key = "video_time" if work["frames"] > 1 else "picture_time"
+        say(
+            draft, "speed", "image_video",
+            words.text("work", key, width=work["width"], height=work["height"], steps=work["steps"], frames=work["frames"], time=span_time(seconds, words)),
+            words.text("work", "together"),
+        )  # fmt: skip
+
+
+def _role(name: str, words: Wording) -> str:
+    role, _, number = name.rpartition("_") if name[-1].isdigit() else (name, "", "")
+    label = words.label("work", f"role_{role}") if words.has("work", f"role_{role}") else role
+    return f"{label} {number}".strip()
+
+
+def _add_rates(draft: Draft, *rates: Range) -> None:
+    for rate in rates:
+        for value in rate.values():
+            draft.material.add(float(value), "rate")
+
+
+_BY_TASK: Final[Mapping[str, Callable[[Draft, Sized, Mapping[str, Any]], None]]] = {
+    "embedding": _encode, "reranking": _encode, "transcription": _transcribe, "image": _picture, "video": _picture,
+}  # fmt: skip
