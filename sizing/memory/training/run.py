@@ -11,8 +11,13 @@ from sizing.devices import Device, expand
 from sizing.errors import UserError
 from sizing.estimate import Assumption
 from sizing.memory.training.constants import constants_of
+from sizing.memory.weights import weights_bytes
 from sizing.resolve import native_format, resolve_format, resolve_model
 from sizing.spec import Training, WorkloadSpec
+from sizing.units import GIB
+
+# Above this share of a card the frozen base leaves no room for activations: people then shard it (FSDP, ZeRO-3).
+_BASE_SHARE = 0.75
 
 T = TypeVar("T")
 
@@ -83,6 +88,10 @@ def resolve_run(spec: WorkloadSpec) -> Run:
     asked = spec.training or Training()
     found: list[Assumption] = []
     model, _ = resolve_model(spec.model)
+    if not model.layers:
+        raise UserError(
+            "model.id", model.id, f"training {model.id} cannot be sized: the catalogue knows no layers of it"
+        )
     devices = expand(spec.hardware)
     method, objective = _method(asked, spec, found)
     weights = _weights(spec, model, method, found)
@@ -105,7 +114,7 @@ def resolve_run(spec: WorkloadSpec) -> Run:
         checkpointing=_checkpointing(asked, found),
         flash_attention=_flash(asked, spec),
         compiled=bool(asked.compile),
-        sharding=_sharding(asked, devices, method, found),
+        sharding=_sharding(asked, devices, method, weights_bytes(model, weights), found),
         offload=asked.offload if isinstance(asked.offload, str) else "cpu" if asked.offload else None,
         is_deepspeed=(asked.sharding or "").lower().startswith("zero"),
         framework=(spec.engine.name or "").lower(),
@@ -215,9 +224,14 @@ def _checkpointing(asked: Training, found: list[Assumption]) -> Checkpointing:
     return choices[key]
 
 
-def _sharding(asked: Training, devices: tuple[Device, ...], method: Method, found: list[Assumption]) -> Sharding:
+def _sharding(
+    asked: Training, devices: tuple[Device, ...], method: Method, base_bytes: float, found: list[Assumption]
+) -> Sharding:
     if asked.sharding is None:
-        usual: Sharding = "zero3" if len(devices) > 1 and method == "full" else "none"
+        room = min((device.visible_gib or 0.0 for device in devices), default=0.0) * GIB
+        usual: Sharding = (
+            "zero3" if len(devices) > 1 and (method == "full" or base_bytes > _BASE_SHARE * room) else "none"
+        )
         if len(devices) > 1:
             found.append(Assumption(field="training.sharding", value=usual, code="usual_sharding"))
         return usual
