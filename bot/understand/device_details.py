@@ -12,7 +12,7 @@ from sizing.catalogue.names import find
 DeviceKind = Literal["gpu", "unified", "cpu", "mac", "card"]
 
 _FORM = re.compile(
-    r"[\s,\-]{0,2}\(?(sxm\d?|pcie|pci-e|nvl|oam)\b(?!\s?(?:gen\s?)?\d|\s?x\d|-?lanes|" r"\s(?:lanes|slot|gen))"
+    r"[\s,\-]{0,2}\(?(sxm\d?\b|(?:pcie|pci-e|nvl|oam)\b(?!\s?(?:gen\s?)?\d|\s?x\d|-?lanes|\s(?:lanes|slot|gen)))"
 )
 _SPACED_FORM = re.compile(r"^[^.!?;\n]{0,26}?\((?:[^()]{0,20}[ ,])?(sxm\d?|pcie|nvl)\b(?!\s?(?:gen\s?)?\d|\s?x\d)")
 MEMORY_AFTER = re.compile(
@@ -40,6 +40,10 @@ _ADJECTIVE = (
     r"instinct|of our|pcs|grafikkarten|times|mal|the|nodes?|boxes)[ \-]"
 )
 _COUNT_WORDS = "|".join(sorted((w for w in NUMBER_WORDS if NUMBER_WORDS[w] <= 50), key=len, reverse=True))
+_GOT_AFTER = re.compile(
+    r"[\s,:(]{1,3}(?:i |we |ich |wir )?(?:bought|got|have|own|ordered|habe?n?|hab|gekauft|davon|insgesamt)\s(?:ich |wir )?"
+    rf"(?P<n>\d{{1,3}}|{_COUNT_WORDS})(?=\s(?:off|of|from|on|von|bei|used|gebraucht|davon|stueck)\b|\s?[.,;)!?]|$)"
+)
 _COUNT_BEFORE = re.compile(
     rf"(?<![\d.a-z\-$€])(?:(?P<n>\d{{1,4}})\s?(?:x|\*)\s?|(?<!,)(?P<bare>\d{{1,4}})\s|"
     rf"(?P<word>{_COUNT_WORDS})[ \-](?:x\s)?)(?:{_ADJECTIVE}){{0,3}}(?:\d{{1,3}}\s?-?gb?\s)?\(?$"
@@ -49,6 +53,7 @@ _COUNT_AFTER = re.compile(
     r"2})|[\s,:(]{1,3}(?P<pieces>\d{1,3})\s?(?:stueck|stk|pcs|pieces|units|"
     r"x\b)\)?)(?![\d.a-z]|\s?pcie)"
 )
+_GROUP_AFTER = re.compile(r"[\s,:]{0,2}\(?\s?(?P<n>\d{1,3})\s?x\s?(?P<gb>\d{1,3})\s?-?(?:gb|gib|g)\b")
 _RANGE_COUNT = re.compile(
     r"(?<![a-z0-9.,])(?P<low>\d{1,2}|one|eine?r?|zwei|two|drei)\s?(?:-|or|oder|bis|to)\s?(?P<high>\d{1,2}|two|zwei|three|"
     r"drei|vier|four)\s?x?\s?(?:\w+\s)?$"
@@ -63,8 +68,8 @@ _ONE_OR_TWO = re.compile(
 _NODES = re.compile(
     r"\b(?P<n>\d{1,3}|"
     + _COUNT_WORDS
-    + r")\s?(?:x\s)?(?:nodes?|knoten|servern?|machines?|maschinen|rechnern?|boxes|hosts?|"
-    r"systeme?)\b"
+    + r")[\s\-]?(?:x\s)?(?:nodes?|knoten|servern?|machines?|maschinen|rechnern?|boxes|hosts?|"
+    r"systeme?|sites?|standorten?|locations?|racks?|data ?cent(?:er|re)s?|rechenzentren)\b"
 )
 _PLURAL = re.compile(r"s(?![a-z0-9])")
 _EACH = re.compile(
@@ -114,6 +119,9 @@ def _with_form(text: Text, mention: DeviceMention) -> DeviceMention:
 def _with_memory(text: Text, mention: DeviceMention) -> DeviceMention:
     if mention.kind == "cpu":
         return mention
+    group = _GROUP_AFTER.match(text.folded, mention.end)
+    if group and _memory_fits(mention, float(group.group("gb"))):
+        return replace(mention, memory_gb=float(group.group("gb")), span_end=group.end())
     before = MEMORY_BEFORE.search(text.folded, max(0, mention.start - 36), mention.start)
     after = MEMORY_AFTER.match(text.folded, mention.end)
     if (
@@ -214,6 +222,13 @@ def _count_before(
 
 def _count_after(text: Text, mention: DeviceMention, slash: bool) -> tuple[int | None, int]:
     place = max(mention.end, mention.span_end)
+    group = _GROUP_AFTER.match(text.folded, mention.end)
+    if group:
+        return int(group.group("n")), group.end()
+    got = _GOT_AFTER.match(text.folded, place)
+    if got:
+        digits = got.group("n")
+        return int(digits) if digits.isdigit() else int(NUMBER_WORDS[digits]), got.end("n")
     found = _COUNT_AFTER.match(text.folded, place)
     if not found or (slash and found.group("loose")):
         return None, mention.end

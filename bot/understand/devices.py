@@ -133,6 +133,10 @@ _MORE_NAMES = {
     "blackwell 6000": "RTX PRO 6000",
     "rtx6000 pro": "RTX PRO 6000",
     "orin": "Jetson Orin",
+    "rpi 4": "Raspberry Pi 4",
+    "rpi 5": "Raspberry Pi 5",
+    "rtx 4000 ada sff": "RTX 4000 SFF Ada",
+    "4000 ada sff": "RTX 4000 SFF Ada",
     "ai max": "Ryzen AI Max+ 395",
     "max 395": "Ryzen AI Max+ 395",
     "ai 395": "Ryzen AI Max+ 395",
@@ -338,13 +342,16 @@ def _cpus(text: Text, found: list[DeviceMention]) -> Iterator[DeviceMention]:
             )
 
 
+_MAC_MEMORY = re.compile(r"[^\d?;\n]{0,28}\b(?P<gb>\d{2,3})\s?gb\b")
+
+
 def _macs(text: Text, found: list[DeviceMention]) -> Iterator[DeviceMention]:
     """A Mac without its chip. Where a chip is named anywhere, the word "Mac" adds nothing."""
     if any(m.name[:1] == "M" and m.kind == "unified" for m in found):
         return
     for mac in _MACS.finditer(text.folded):
         glued = re.compile(r"[ \-]?(\d{2,3})(?:gb?)?\b").match(text.folded, mac.end())
-        memory = MEMORY_AFTER.match(text.folded, mac.end())
+        memory = MEMORY_AFTER.match(text.folded, mac.end()) or _MAC_MEMORY.match(text.folded, mac.end())
         before = MEMORY_BEFORE.search(text.folded, max(0, mac.start() - 20), mac.start())
         gb = (
             float(memory.group("gb"))

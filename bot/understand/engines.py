@@ -68,21 +68,22 @@ _OWN_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("sglang", re.compile(r"max[-_]running[-_]requests|mem[-_]fraction[-_]static|--tp-size")),
     (
         "llama.cpp",
-        re.compile(r"\bngl\b|n_gpu_layers|n-gpu-layers|--n-cpu-moe|\bctk\b|\bctv\b|-ot exps|" r"\bgguf\b(?=.*\b-c \d)"),
+        re.compile(r"\bllama_(?:new_context|model_load|kv_cache|context|init)\w*|\bggml_\w+|\bngl\b|n_gpu_layers|n-gpu-layers|--n-cpu-moe|\bctk\b|\bctv\b|-ot exps|" r"\bgguf\b(?=.*\b-c \d)"),
     ),
 )
-_NOT_IT = re.compile(
+_TO = r"\s(?:to |use |using |with |mit |auf |zu |via |das |the |doch |gleich |lieber |ueber )?$"
+_DENIED_ENGINE = re.compile(
     r"\b(?:no|not|kein(?:e[nms]?)?|nicht|without|ohne|instead of|statt|rather than|weg von|"
-    r"away from|except|nicht mehr|never|or|oder|vs\.?|versus|lieber|better|besser|maybe|"
-    r"vielleicht|should i use|soll(?:te)? ich|switch(?:ing)? to|"
-    r"wechsel\w* (?:zu|auf)|umstieg auf|move to|moving to|umsteigen auf|than|als mit|wie bei|"
-    r"try)\s(?:to |use |using |with |mit |auf |zu |via |das |the |doch |gleich |lieber |"
-    r"ueber |mit )?$"
+    r"away from|except|"
+    r"nicht mehr|never|than|als mit|wie bei)" + _TO
+)
+_PROPOSED_ENGINE = re.compile(
+    r"\b(?:or|oder|vs\.?|versus|lieber|better|besser|maybe|vielleicht|should i use|soll(?:te)? ich|"
+    r"switch(?:ing)? to|wechsel\w* (?:zu|auf)|umstieg auf|move to|moving to|umsteigen auf|try)" + _TO
 )
 _MANAGES = re.compile(
     r"\s(?:manages|handles it|does it|can do it|schafft (?:es|das)|kann (?:es|das)|is faster|" r"ist schneller)\b"
 )
-_ASKED_ENGINE = re.compile(r"\s?(?:\?|$|besser|better|stattdessen|instead|nehmen|helfen|help|faster|schneller|worth)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +107,7 @@ def read_engines(text: Text) -> list[EngineMention]:
         ):
             continue
         left, right = clause(text.folded, found.start(), found.end(), 40)
-        denied = _NOT_IT.search(left)
-        why = (
-            "front end"
-            if name in _FRONT_ENDS
-            else "proposed or denied"
-            if denied
-            else "precedent"
-            if _MANAGES.match(right)
-            else ""
-        )
-        out.append(EngineMention(name, found.start(), found.end(), why_not=why))
+        out.append(EngineMention(name, found.start(), found.end(), why_not=_why_not(name, left, right)))
     if not any(not m.why_not for m in out):
         for name, pattern in _OWN_WORDS:
             own = pattern.search(text.folded)
@@ -126,9 +117,19 @@ def read_engines(text: Text) -> list[EngineMention]:
     return out
 
 
-def choose_engine(mentions: list[EngineMention]) -> EngineMention | None:
-    """The engine in use; exact programs beat front ends and formats."""
-    standing = [m for m in mentions if not m.why_not]
+def _why_not(name: str, left: str, right: str) -> str:
+    if name in _FRONT_ENDS:
+        return "front end"
+    if _DENIED_ENGINE.search(left):
+        return "denied"
+    if _PROPOSED_ENGINE.search(left):
+        return "proposed"
+    return "precedent" if _MANAGES.match(right) else ""
+
+
+def choose_engine(mentions: list[EngineMention], in_thread: bool = False) -> EngineMention | None:
+    """The engine in use; exact programs beat front ends and formats. In a thread a proposal ("switch to SGLang") counts."""
+    standing = [m for m in mentions if not m.why_not or (in_thread and m.why_not == "proposed")]
     frameworks = [m for m in standing if m.name in ("unsloth", "axolotl", "llama-factory", "torchtune", "megatron")]
     servers = [m for m in standing if m.name not in ("fastchat", "triton", "transformers", "deepspeed")]
     return next(iter(frameworks or servers or standing), None)
@@ -148,10 +149,10 @@ _FULL = re.compile(
     r"(?:continued |continual |domain )?pre-?train\w*|from scratch|von null|von grund auf|"
     r"von scratch|vortrain\w*|fft|train(?:ing)? (?:the |a )?(?:whole|entire|full|complete)|"
     r"das (?:ganze|komplette|volle) modell|all (?:the )?parameters|alle parameter|"
-    r"alle gewichte|full-?rank|train (?:a|the|our)[^.!?;]{0,20} from (?:zero|scratch)|"
+    r"alle gewichte|full-?rank|full[- ]?(?:params?|parameters?|weights?)\b|train (?:a|the|our)[^.!?;]{0,20} from (?:zero|scratch)|"
     r"volle[sn]? (?:ft|sft))\b"
 )
-_FULL_ALONE = re.compile(r"(?:^|\b(?:und|and|or|oder|vs\.?)|/ft|/train|/finetune)\s?(?:full|voll|komplett)\b")
+_FULL_ALONE = re.compile(r"(?:^|,\s?(?=(?:full|voll|komplett)\s?(?:,|;|$))|\b(?:und|and|or|oder|vs\.?)|/ft|/train|/finetune)\s?(?:full|voll|komplett)\b")
 _NO = re.compile(
     r"\b(?:no|not|kein(?:e[nms]?)?|nicht|without|ohne|instead of|statt|isn't|rather than|"
     r"drop)\s(?:a |just |only |nur |ein |eine )?$"
@@ -221,7 +222,7 @@ def _methods(text: Text) -> tuple[dict[Method, re.Match[str]], set[Method]]:
 
 
 _WEIGHED = re.compile(
-    r"\blora\b[^.?!]{0,24}\b(?:or|oder|vs\.?|/)\W{0,3}q-?lora|q-?lora[^.?!]{0,24}\b(?:or|oder|vs\.?|/)\W{0,3}lora"
+    r"\blora\b[^.?!]{0,24}\b(?:or|oder|vs\.?|/)\W{0,3}q-?lora|q-?lora[^.?!]{0,24}\b(?:or|oder|" r"vs\.?|/)\W{0,3}lora"
 )
 _PATTERNS: tuple[tuple[Method, re.Pattern[str]], ...] = (("qlora", _QLORA), ("full", _FULL), ("lora", _LORA))
 
@@ -237,7 +238,8 @@ def serves_adapters(text: Text) -> bool:
         bool(_LORA.search(text.folded))
         and bool(
             re.search(
-                r"(?<![\d.])\b(?:\d+|mehrere|many|several|viele) (?:verschiedene |different |kleine |"
+                r"(?<![\d.])\b(?:\d+|two|three|four|five|zwei|drei|vier|fuenf|multiple|mehrere|many|"
+                r"several|viele) (?:verschiedene |different |kleine |"
                 r"small )?(?:lora|adapter)\w*|lora[- ]?adapters?|multi-?lora",
                 text.folded,
             )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.understand.lengths import LENGTH_RULES, binary_k
-from bot.understand.load import LOAD_RULES, SHARE_RULES, noun_reading, word_readings
+from bot.understand.load import LOAD_RULES, ONE_IN_AFTER, SHARE_RULES, noun_reading, word_readings
 from bot.understand.numbers import VAGUE_ONES, Quantity, quantities
 from bot.understand.readings import Reading
 from bot.understand.roles import Surroundings, best, proposals, surroundings
@@ -22,6 +22,9 @@ _RETRACTS = re.compile(
 )
 _PCIE = re.compile(r"\b(?:pcie|pci-e|gen ?\d|lanes|slot|riser|\d\.0)\W*$")
 _PAID = re.compile(r"\b(?:pay\w*|paid|spend\w*|zahl\w*|kost\w*|costs?|bill|rechnung|budget)\b[^.!?;\d]{0,20}$")
+_PAIR_NEXT = re.compile(r"\s?/\s?(?P<figure>\d++(?:[.,]\d+)?)(?P<k>k?)(?![\w.%€$]|\s?(?:b|gb|gib|g|tb|ms|s|w|v|tok|t)\b|/)")
+_PAIR_BEFORE = re.compile(r"(?<![\w./,])(?P<figure>\d++(?:[.,]\d+)?)(?P<k>k?)\s?/\s?$")
+_ONE_IN = re.compile(r"\b(?:one|1|einer?|eine[mn]?|jede[rnms]?)\s(?:in|out of|of|von|aus)\s(?:every |etwa |about |ca\. )?$")
 _A_PERIOD = re.compile(r"\s?(?:/|a|per|pro|im|je)\s?(?:month|monat|year|jahr|hour|stunde|day|tag|mo\b|h\b)")
 _MEMORY_NEXT = re.compile(r"\s?\d{1,3}\s?(?:gb?|gib)\b")
 _BREAKS = re.compile(r"\s(?:dies|fails|is down|breaks|crashes|ausf|stirbt|kaputt|faellt|goes)")
@@ -86,6 +89,11 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
         return []
     if quantity.scale and not quantity.unit and _PAID.search(place.left) and _A_PERIOD.match(place.right):
         return [Reading("price_unnamed", quantity.value, *quantity.span, 6.0, "price without currency")]
+    length = _of_a_pair(place)
+    if length:
+        return [length]
+    if _ONE_IN.search(place.left) and quantity.value > 1 and ONE_IN_AFTER.match(place.right):
+        return [Reading("active_share", 1 / quantity.value, *quantity.span, 7.0, "one in")]
     found = list(proposals(place, _RULES))
     if quantity.scale not in ("", "k"):
         found = [r for r in found if not r.rule.startswith("length in")]
@@ -111,6 +119,23 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
     if quantity.spelt and _vague_one(quantity, text):
         found = [r for r in found if r.field not in ("users",)]
     return found
+
+
+def _of_a_pair(place: Surroundings) -> Reading | None:
+    """ "2k/200" is prompt and answer: two bare lengths with a stroke between them, the second not the longer."""
+    quantity = place.quantity
+    if quantity.unit not in ("", "tokens") or quantity.glued not in ("", "x"):
+        return None
+    after, before = _PAIR_NEXT.match(place.right), _PAIR_BEFORE.search(place.left)
+    if after and quantity.glued == "" and not quantity.unit and quantity.value >= max(256.0, _pair_value(after)) and _pair_value(after) >= 16:
+        return Reading("input_tokens", quantity.value, *quantity.span, 6.3, "in of a pair")
+    if before and 16 <= quantity.value <= _pair_value(before) and _pair_value(before) >= 256:
+        return Reading("output_tokens", quantity.value, *quantity.span, 6.3, "out of a pair")
+    return None
+
+
+def _pair_value(found: re.Match[str]) -> float:
+    return float(found.group("figure").replace(",", ".")) * (1000 if found.group("k") else 1)
 
 
 def _vague_one(quantity: Quantity, text: Text) -> bool:

@@ -58,7 +58,7 @@ _OR_WITH = re.compile(
     r"make it|mach\w*|lieber|rather|then|dann|same|dasselbe|das gleiche|gleiche\w*)\b"
 )
 _SCALE = re.compile(
-    r"\b(?P<op>double|twice|verdopp\w*|doppelt\w*|halve|halb\w*|half|triple|verdreifach\w*|"
+    r"\b(?P<op>double|twice|verdopp\w*|doppelt\w*|halve|halb\w*|half|haelfte|triple|verdreifach\w*|"
     r"dreifach\w*|quadruple|vervierfach\w*|vierfach\w*|(?P<times>\d+|ten|zehn)[ -]?(?:times|x|"
     r"mal|fach\w*)(?: (?:the|as many|so viele?|die|den|mehr|as much))?)\b"
 )
@@ -70,6 +70,7 @@ _FACTORS = (
     ("halb", 0.5),
     ("halv", 0.5),
     ("half", 0.5),
+    ("haelfte", 0.5),
     ("triple", 3.0),
     ("verdreif", 3.0),
     ("dreifach", 3.0),
@@ -128,6 +129,8 @@ _NTH_CARD = re.compile(
     r"\b(?:second|third|fourth|zweite[nrs]?|dritte[nrs]?|vierte[nrs]?)\s(?:\w+\s)?(?=(?:rtx |gtx |rx )?[a-z]{0,3}\d)"
 )
 _ONE_MORE = re.compile(
+    r"\b(?:a|eine?[nr]?)\s(?:second|third|fourth|zweite[nrs]?|dritte[nrs]?|vierte[nrs]?)\b(?! (?:option|variante|idea|idee|"
+    r"user|nutzer|model|modell))|"
     r"\b(?:add|noch|plus|another|one more|ein\w* weitere\w*|dazu)\b.{0,24}\b(?:second|third|"
     r"fourth|zweite[nrs]?|dritte[nrs]?|vierte[nrs]?|another|one more|eine[nr]?|one|"
     r"weitere[nrs]?)\b|\b(?:one more|noch eine|another one|another card|eine weitere)\b"

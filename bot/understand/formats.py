@@ -46,6 +46,7 @@ _CORRECTS = re.compile(
     r"\b(?:nein|nee|ne|no|sorry|quatsch|doch|lieber|rather|actually|i mean|ich meine?|eher|"
     r"make it)[\s,]{1,2}(?:doch |lieber |rather |eher |in |mit |with |make it |nur )*$"
 )
+_OR_ELSE = re.compile(r"\s?(?:vs\.?|versus|or|oder|/|statt|instead of|rather than|gegen)\s?")
 _LORA_BITS = re.compile(r"\s?-?(?:adam|optimizer|paged|adamw)")
 _VECTORS = re.compile(r"\b(?:dims?|dimensions?|dimensionen|vektoren|vectors?|embeddings?)\s(?:\w+\s)?$")
 _WISH = re.compile(
@@ -74,6 +75,7 @@ def read_formats(text: Text) -> list[FormatMention]:
 
 
 def _mentions(text: Text) -> Iterator[FormatMention]:
+    cache_end = -1
     for found in _EXACT.finditer(text.folded):
         start, end = found.span()
         left, right = clause(text.folded, start, end, 40)
@@ -83,9 +85,13 @@ def _mentions(text: Text) -> Iterator[FormatMention]:
             continue
         value, exact = _value(found)
         if value:
+            role = _role(found, left, right)
+            if role == "weights" and 0 <= cache_end <= start and _OR_ELSE.fullmatch(text.folded[cache_end:start]):
+                role = "kv_cache"  # "kv cache q8 vs fp16" weighs two formats of the cache
+            cache_end = end if role == "kv_cache" else -1
             yield FormatMention(
                 value,
-                _role(found, left, right),
+                role,
                 exact,
                 start,
                 end,

@@ -35,6 +35,10 @@ _DOCUMENT_AFTER = (
     r"code ?base|codebase|repos?\b|books?|buch|chunks?|absa\w*|texte?n?\b|akten?\b|gutachten|"
     r"tickets?|legal|manual|handbuch)"
 )
+_DOCUMENT_BEFORE = (
+    r"\b(?:vertra?e?g\w*|contracts?|documents?|dokument\w*|docs|pdfs?|transcripts?|transkript\w*|articles?|artikel\w*|"
+    r"emails?|mails?|papers?|reports?|bericht\w*|akten?|gutachten|tickets?|absa(?:tz|etz)\w*|texte?n?|protokoll\w*|handbuech\w*|manuals?)"
+)
 _EACH_BEFORE = (
     r"(?:\bje(?:weils|de[rs]?)?|\beach|\ba\b|\bof|\bper (?:chunk|doc\w*|page|request|prompt|"
     r"sample|item|message|entry)|\bpro (?:chunk|dokument|seite|anfrage|absatz|beispiel|"
@@ -118,6 +122,7 @@ LENGTH_RULES: tuple[Rule, ...] = (
         "tokens",
         left=r"\b(?:per|pro|cost of|price of|kosten (?:fuer|pro)|costs? for|\$|€)\s?",
     ),
+    rule("document before", "input_tokens", 5.3, _TOKENS, left=_DOCUMENT_BEFORE + FILL, least=200),
     rule("document length", "input_tokens", 5.2, "tokens", right=_DOCUMENT_AFTER, least=8),
     rule("document length", "input_tokens", 5.2, "-", right=_DOCUMENT_AFTER, scaled=True, least=1000),
     rule("each before", "input_tokens", 4.6, "tokens", left=_EACH_BEFORE, least=8),
@@ -136,14 +141,14 @@ LENGTH_RULES: tuple[Rule, ...] = (
     rule(
         "in of in/out",
         "input_tokens",
-        6.0,
+        7.2,
         _TOKENS,
         left=r"(?:isl/osl|in/out|input/output|prompt/answer|rein/raus|i/o)\W{0,3}",
     ),
     rule(
         "out of in/out",
         "output_tokens",
-        6.0,
+        7.2,
         _TOKENS,
         left=r"(?:isl/osl|in/out|input/output|prompt/answer|rein/raus|i/o)\W{0,3}\d[\d.,]*k?\s?/\s?",
     ),
@@ -180,8 +185,16 @@ LENGTH_RULES: tuple[Rule, ...] = (
         "observed_context",
         6.9,
         _TOKENS,
-        left=r"\b(?:caps?|capped|capping|begrenzt|deckelt|limitiert|limits?|truncat\w*|"
+        left=r"\b(?:caps|capped|capping|begrenzt|deckelt|limitiert|limits|truncat\w*|"
         r"schneidet)\s(?:\w+\s){0,2}?(?:at|auf|to|bei)\s",
+        least=512,
+    ),
+    rule(
+        "cap wished",
+        "context_tokens",
+        6.0,
+        _TOKENS,
+        left=r"\b(?:cap|limit|begrenzen?|deckeln|beschraenken?|restrict)\s(?:\w+\s){0,2}?(?:at|auf|to|bei)\s",
         least=512,
     ),
     rule(

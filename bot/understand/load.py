@@ -191,6 +191,10 @@ _SHARE_BEFORE = (
     r"only )*"
 )
 
+ONE_IN_AFTER = re.compile(
+    r"(?:[^.!?;]{0,40}?)\b(?:gleichzeitig(?!keit)\w*|concurren\w*|at once|active|aktiv\w*|simultan\w*|parallel\w*|"
+    r"at the same time|online|at a time|zeitgleich)\b"
+)
 SHARE_RULES: tuple[Rule, ...] = (
     rule("share after", "active_share", 6.0, "percent", right=_SHARE_AFTER),
     rule("share before", "active_share", 5.5, "percent", left=_SHARE_BEFORE),

@@ -167,12 +167,25 @@ def _may_begin(text: Text, pieces: Sequence[Part], place: int, lexicon: ModelLex
     if piece.kind == "word":
         if place and pieces[place - 1].kind == "word" and pieces[place - 1].end == piece.start:
             return False
+        if _is_identifier(text, piece, lexicon):
+            return False
         return piece.text in lexicon.heads or (_typo(piece.text) is not None and _numeral_follows(pieces, place))
     if piece.kind == "size" and place + 1 < len(pieces):
         following = pieces[place + 1]
         near = text.folded[piece.end : following.start] in (" ", "-", "er ", "")
         return piece.text in lexicon.heads or (near and following.kind == "word" and is_family(following.text))
     return piece.text in lexicon.heads or piece.kind == "moe"
+
+
+_UNDERSCORED = re.compile(r"_+([a-z]+)")
+
+
+def _is_identifier(text: Text, piece: Part, lexicon: ModelLexicon) -> bool:
+    """ "llama_new_context", "ik_llama": a name inside an identifier is the program's, not a model's."""
+    before, after = text.folded[max(0, piece.start - 2) : piece.start], _UNDERSCORED.match(text.folded, piece.end)
+    if after and after.group(1) not in lexicon.words and after.group(1) not in VARIANTS:
+        return True
+    return before[-1:] == "_" and before[:1].isalpha()
 
 
 def _numeral_follows(pieces: Sequence[Part], place: int) -> bool:
@@ -195,6 +208,8 @@ def _mention_at(
         ids = lexicon.ids.get(key)
         if ids and _believable(text, run[:length], key):
             return _known(text, run, length, ids), length
+    if not is_family(run[0].text) and any(model_key(run[1:n]) in lexicon.ids for n in range(2, len(run) + 1)):
+        return None  # "Embedding bge-m3": the name begins behind the word that says what it is for
     if is_family(run[0].text) or (len(run) > 1 and is_family(run[1].text)):
         return _family_only(text, run)
     return None
@@ -237,9 +252,16 @@ def _believable(text: Text, run: Sequence[Part], key: tuple[str, ...]) -> bool:
     )
 
 
+_NAMED_WINDOW = re.compile(r"[ \-_]\d{1,3}k\b(?!\s?(?:ctx|context|kontext|tok|window|fenster|prompt|in\b|seq))")
+
+
 def _known(text: Text, run: Sequence[Part], length: int, ids: tuple[str, ...]) -> ModelMention:
     start, end = run[0].start, run[length - 1].end
     written = " ".join(text.quote(start, end).split())
+    window = _NAMED_WINDOW.match(text.folded, end)
+    if window and find(written + window.group(), "model", False).via == "key":
+        end = window.end()  # "phi3 mini 4k": the window is part of the name
+        written = " ".join(text.quote(start, end).split())
     match = find(written, "model", False)
     size = _size_of(run[:length])
     if length < len(run) and run[length].kind == "size" and size is None:
@@ -415,6 +437,22 @@ def renamed(name: str, folded: str) -> str | None:
         ids = lexicon.ids.get(tuple(sorted([*kept, piece.text]))) if piece.kind in ("word", "number") else None
         if ids and ids[0] != name:
             return ids[0]
+        swapped = _swapped(base, piece.text) if piece.kind == "word" and not _AS_SPEED.search(folded) else None
+        if swapped and swapped != name:
+            return swapped
+    return None
+
+
+_AS_SPEED = re.compile(r"\b(?:wie|so|zu|sehr|genug) schnell\b|\bschnell genug\b")
+
+
+def _swapped(base: Sequence[str], word: str) -> str | None:
+    """ "FLUX.1 dev", then "schnell?": one word of the name gives way to another that is a name as well."""
+    for place in range(len(base)):
+        if base[place].isalpha() and not is_family(base[place]):
+            ids = model_lexicon().ids.get(tuple(sorted([*base[:place], *base[place + 1 :], word])))
+            if ids:
+                return ids[0]
     return None
 
 

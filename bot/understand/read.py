@@ -68,7 +68,7 @@ class Found:
 
 def read(text: str, *, thread: Sequence[Request] = ()) -> Request:
     """Read one message; with the turns before it, the Request holds the whole spec after this turn."""
-    found = _find(text, thread[-1].lang if thread else "en", bool(thread))
+    found = _find(text, thread[-1] if thread else None)
     alone = _corrected(found, _request(found, bool(thread)), thread)
     return apply(thread, alone, found.follow_up) if thread else alone
 
@@ -164,7 +164,9 @@ def read_thread(turns: Sequence[str]) -> list[Request]:
     return done
 
 
-def _find(raw: str, default: Lang, in_thread: bool) -> Found:
+def _find(raw: str, before: Request | None) -> Found:
+    in_thread = before is not None
+    default: Lang = before.lang if before else "en"
     text = fold(raw)
     slash = slash_word(text) is not None
     lang = language(text.folded, any(c in "äöüÄÖÜß" for c in raw), default)
@@ -174,7 +176,8 @@ def _find(raw: str, default: Lang, in_thread: bool) -> Found:
     engines = read_engines(text)
     weights = choose(formats, "weights")
     method = read_method(text, weights.value if weights else "")
-    training = trains(text) or (bool(method.methods) and not serves_adapters(text))
+    goes_on = before is not None and before.intent == "finetune" and _only_values(text)
+    training = goes_on or trains(text) or (bool(method.methods) and not serves_adapters(text))
     taken = [(m.start, m.end) for m in models] + [(d.start, max(d.end, d.span_end)) for d in devices]
     taken += (
         [(f.start, f.end) for f in formats] + [(s.start, s.end) for s in sizes] + [(e.start, e.end) for e in engines]
@@ -196,6 +199,14 @@ def _find(raw: str, default: Lang, in_thread: bool) -> Found:
         read_follow_up(text, in_thread),
         in_thread,
     )
+
+
+_ASKS_ELSE = re.compile(r"\b(?:inferen\w*|serv\w*|betrieb\w*|chat\w*|nutzer|users?|antwort\w*|deploy\w*)\b")
+
+
+def _only_values(text: Text) -> bool:
+    """A short turn of a training thread that speaks of nothing else is about the training too."""
+    return len(text.folded) < 60 and not _ASKS_ELSE.search(text.folded)
 
 
 def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -437,10 +448,10 @@ def _fill_hardware(found: Found, draft: Draft) -> None:
 
 
 def _fill_engine(found: Found, draft: Draft) -> None:
-    chosen = choose_engine(found.engines)
+    chosen = choose_engine(found.engines, found.in_thread)
     if chosen:
         _put(draft, found, "engine", chosen.name, (chosen.start, chosen.end))
-    proposed = [m.name for m in found.engines if m.why_not == "proposed or denied"]
+    proposed = [m.name for m in found.engines if m.why_not in ("proposed", "denied")]
     if proposed:
         draft.other["engines_weighed"] = proposed
     if found.method.method and found.training:

@@ -79,7 +79,8 @@ _QUESTION_IS_WHY = re.compile(
     r"bad)|what'?s wrong|woran|realistic\?|expected\?|defective|zu langsam|too slow|so slow|"
     r"so langsam|broken|bug\?|what should it be|what am i (?:doing|missing)|"
     r"was mache ich falsch|stimmt da was|kann das sein|can that be|plausib\w*|langsamer als|"
-    r"slower than|bottleneck|flaschenhals|killing (?:me|it|us|my)|hurting|slowing|bremst|holding (?:me|it|us) back)"
+    r"slower than|bottleneck|flaschenhals|killing (?:me|it|us|my)|hurting|slowing|bremst|"
+    r"holding (?:me|it|us) back)"
 )
 
 _TTFT_BEFORE = re.compile(
@@ -134,7 +135,7 @@ def stance(place: Surroundings, text: str) -> Stance:
     observed, wished = _OBSERVED_BEFORE.search(left), _WISH_BEFORE.search(left)
     if wished and not _FIRM.search(wished.group()) and _asks_why(text):
         wished = None
-    if _RUNNING_AT.search(left) and not (wished and _FIRM.search(wished.group())):
+    if _RUNNING_AT.search(left) and not _WANTS.search(left) and not (wished and _FIRM.search(wished.group())):
         return "observed"
     if (observed and (not wished or _asks_why(text))) or (_OBSERVED_AFTER.match(right) and not wished):
         return "observed"
@@ -143,6 +144,9 @@ def stance(place: Surroundings, text: str) -> Stance:
     return "open"
 
 
+_WANTS = re.compile(
+    r"\b(?:wants?|need\w*|would like|moecht\w*|will|wollen|soll\w*|should|must|muss|hoping)\b[^.?!;]{0,60}$"
+)
 _RUNNING_AT = re.compile(
     r"\b(?:runs?|running|laeuft|lief|ran|getting|get|goes|geht|went)\b[^.?!;]{0,70}\b(?:at|"
     r"mit|with|bei|from|von|to|auf)\s(?:about |around |~|ca\. |etwa |nur |only |roughly |"
@@ -286,7 +290,7 @@ def money_reading(place: Surroundings) -> Reading | None:
     limits = (
         _BUDGET_BEFORE.search(place.left)
         or _BUDGET_AFTER.match(place.right)
-        or re.search(r"\bbudget\w*\b[^.!?;]{0,30}$", place.left)
+        or re.search(r"\bbudget\w*\b[^.!?;]{0,30}$|[<≤]=?\s?(?:us)?[$€£]?\s?$", place.left)
     )
     price = _NOT_BUDGET.search(place.left) and not _BUDGET_AFTER.match(place.right)
     if (
@@ -333,12 +337,14 @@ _VRAM = re.compile(
 )
 _CARD = re.compile(
     r"\s?(?:of )?-?(?:v-?ram |nvidia |amd |gpu |vram)?[- ]?(?:card|gpu|karte|grafikkarte|gpus|"
-    r"cards|karten|grafikkarten|potato|graphics card|device|vram)\b"
+    r"cards|karten|grafikkarten|version|variante|variant|edition|ausfuehrung|potato|graphics card|device|vram)\b"
 )
 
 
 _FILE = re.compile(
-    r"\s?-?(?:checkpoint\w*|file\w*|datei\w*|weights|gewichte|modell?(?:e[ns]?)?\b|model\b|download\w*|gguf|disk|ssd|nvme|storage|speicherplatz|platte\w*|dataset|corpus|korpus|index\w*)"
+    r"\s?-?(?:checkpoint\w*|file\w*|datei\w*|weights|gewichte|modell?(?:e[ns]?)?\b|model\b|"
+    r"download\w*|gguf|disk|ssd|nvme|storage|speicherplatz|platte\w*|dataset|corpus|korpus|"
+    r"index\w*)"
 )
 
 

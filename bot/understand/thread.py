@@ -1,5 +1,6 @@
 """A turn applied to its thread: what it keeps, replaces, adds, takes back."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -186,6 +187,9 @@ def _derive(values: dict[str, Any], turn: Request, base: Request) -> tuple[str, 
     return tuple(dict.fromkeys(derived))
 
 
+_APPLE = re.compile(r"M\d")
+
+
 def _merge_hardware(values: dict[str, Any], other: dict[str, Any], turn: Request, follow_up: FollowUp) -> None:
     if (
         follow_up.pieces
@@ -212,7 +216,13 @@ def _merge_hardware(values: dict[str, Any], other: dict[str, Any], turn: Request
         if turn.alternatives:
             values["alternatives"] = turn.alternatives
         return
-    if follow_up.adds_alternative and values["hardware"]:
+    apple = tuple(d for d in values["hardware"] if _APPLE.match(d.accelerator))
+    if turn.other.get("platform") == "mac" and len(apple) == 1 and turn.hardware[0].accelerator == "unknown":
+        values["hardware"] = (
+            apple[0].model_copy(update={"memory_gb": turn.hardware[0].memory_gb or apple[0].memory_gb}),
+        )
+        values["layout"] = "machine"
+    elif follow_up.adds_alternative and values["hardware"]:
         values["hardware"] = _united(values["hardware"], turn.hardware)
         values["layout"] = "alternatives" if len(values["hardware"]) > 1 else "machine"
     elif follow_up.adds_card and values["layout"] == "alternatives" and len(values["hardware"]) > 1:
