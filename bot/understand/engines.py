@@ -68,7 +68,10 @@ _OWN_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("sglang", re.compile(r"max[-_]running[-_]requests|mem[-_]fraction[-_]static|--tp-size")),
     (
         "llama.cpp",
-        re.compile(r"\bllama_(?:new_context|model_load|kv_cache|context|init)\w*|\bggml_\w+|\bngl\b|n_gpu_layers|n-gpu-layers|--n-cpu-moe|\bctk\b|\bctv\b|-ot exps|" r"\bgguf\b(?=.*\b-c \d)"),
+        re.compile(
+            r"\bllama_(?:new_context|model_load|kv_cache|context|init)\w*|\bggml_\w+|\bngl\b|n_gpu_layers|n-gpu-layers|--n-cpu-moe|\bctk\b|\bctv\b|-ot exps|"
+            r"\bgguf\b(?=.*\b-c \d)"
+        ),
     ),
 )
 _TO = r"\s(?:to |use |using |with |mit |auf |zu |via |das |the |doch |gleich |lieber |ueber )?$"
@@ -152,7 +155,9 @@ _FULL = re.compile(
     r"alle gewichte|full-?rank|full[- ]?(?:params?|parameters?|weights?)\b|train (?:a|the|our)[^.!?;]{0,20} from (?:zero|scratch)|"
     r"volle[sn]? (?:ft|sft))\b"
 )
-_FULL_ALONE = re.compile(r"(?:^|,\s?(?=(?:full|voll|komplett)\s?(?:,|;|$))|\b(?:und|and|or|oder|vs\.?)|/ft|/train|/finetune)\s?(?:full|voll|komplett)\b")
+_FULL_ALONE = re.compile(
+    r"(?:^|,\s?(?=(?:full|voll|komplett)\s?(?:,|;|$))|\b(?:und|and|or|oder|vs\.?)|/ft|/train|/finetune)\s?(?:full|voll|komplett)\b"
+)
 _NO = re.compile(
     r"\b(?:no|not|kein(?:e[nms]?)?|nicht|without|ohne|instead of|statt|isn't|rather than|"
     r"drop)\s(?:a |just |only |nur |ein |eine )?$"

@@ -22,9 +22,13 @@ _RETRACTS = re.compile(
 )
 _PCIE = re.compile(r"\b(?:pcie|pci-e|gen ?\d|lanes|slot|riser|\d\.0)\W*$")
 _PAID = re.compile(r"\b(?:pay\w*|paid|spend\w*|zahl\w*|kost\w*|costs?|bill|rechnung|budget)\b[^.!?;\d]{0,20}$")
-_PAIR_NEXT = re.compile(r"\s?/\s?(?P<figure>\d++(?:[.,]\d+)?)(?P<k>k?)(?![\w.%€$]|\s?(?:b|gb|gib|g|tb|ms|s|w|v|tok|t)\b|/)")
+_PAIR_NEXT = re.compile(
+    r"\s?/\s?(?P<figure>\d++(?:[.,]\d+)?)(?P<k>k?)(?![\w.%€$]|\s?(?:b|gb|gib|g|tb|ms|s|w|v|tok|t)\b|/)"
+)
 _PAIR_BEFORE = re.compile(r"(?<![\w./,])(?P<figure>\d++(?:[.,]\d+)?)(?P<k>k?)\s?/\s?$")
-_ONE_IN = re.compile(r"\b(?:one|1|einer?|eine[mn]?|jede[rnms]?)\s(?:in|out of|of|von|aus)\s(?:every |etwa |about |ca\. )?$")
+_ONE_IN = re.compile(
+    r"\b(?:one|1|einer?|eine[mn]?|jede[rnms]?)\s(?:in|out of|of|von|aus)\s(?:every |etwa |about |ca\. )?$"
+)
 _A_PERIOD = re.compile(r"\s?(?:/|a|per|pro|im|je)\s?(?:month|monat|year|jahr|hour|stunde|day|tag|mo\b|h\b)")
 _MEMORY_NEXT = re.compile(r"\s?\d{1,3}\s?(?:gb?|gib)\b")
 _BREAKS = re.compile(r"\s(?:dies|fails|is down|breaks|crashes|ausf|stirbt|kaputt|faellt|goes)")
@@ -127,7 +131,13 @@ def _of_a_pair(place: Surroundings) -> Reading | None:
     if quantity.unit not in ("", "tokens") or quantity.glued not in ("", "x"):
         return None
     after, before = _PAIR_NEXT.match(place.right), _PAIR_BEFORE.search(place.left)
-    if after and quantity.glued == "" and not quantity.unit and quantity.value >= max(256.0, _pair_value(after)) and _pair_value(after) >= 16:
+    if (
+        after
+        and quantity.glued == ""
+        and not quantity.unit
+        and quantity.value >= max(256.0, _pair_value(after))
+        and _pair_value(after) >= 16
+    ):
         return Reading("input_tokens", quantity.value, *quantity.span, 6.3, "in of a pair")
     if before and 16 <= quantity.value <= _pair_value(before) and _pair_value(before) >= 256:
         return Reading("output_tokens", quantity.value, *quantity.span, 6.3, "out of a pair")

@@ -1,0 +1,94 @@
+"""A turn that only corrects: a bare figure, a version or a variant put in the place of the one said before."""
+
+import math
+from collections.abc import Sequence
+
+from bot.understand.follow_up import FollowUp
+from bot.understand.models import renamed
+from bot.understand.numbers import Quantity
+from bot.understand.request import Request
+from bot.understand.text import Text
+
+_CORRECTABLE = ("users", "concurrency", "context_tokens", "input_tokens", "output_tokens", "params_b")
+
+
+def corrected(
+    text: Text, bare: tuple[Quantity, ...], follow_up: FollowUp, alone: Request, thread: Sequence[Request]
+) -> Request:
+    """ "Nein, eher 350", "use 8 % instead": a bare figure in a thread replaces the one of its kind said last."""
+    if (
+        len(thread[-1].models if thread else ()) == 1
+        and not {"models", "params_b", "hardware"} & set(alone.said)
+        and len(text.folded) <= 60
+        and follow_up.kind != "why"
+    ):
+        name = renamed(thread[-1].models[0], text.folded)
+        if name:
+            return alone.model_copy(
+                update={
+                    "models": (name,),
+                    "said": (*alone.said, "models"),
+                    "evidence": {**alone.evidence, "models": alone.text.strip()},
+                }
+            )
+    bare = _bare(found)
+    if (
+        not thread
+        or len(bare) != 1
+        or any(name in alone.said and bare is found.figures.bare for name in _CORRECTABLE)
+        or len(text.folded) > 60
+        or follow_up.kind == "why"
+    ):
+        return alone
+    quantity = bare[0]
+    if quantity.unit == "percent":
+        name = "active_share" if thread[-1].active_share is not None or thread[-1].users else None
+    else:
+        name = _nearest(quantity, thread[-1])
+    if name is None:
+        return alone
+    if name == "budget":
+        return _budget_again(found, alone, thread[-1], quantity)
+    value = quantity.value / 100 if name == "active_share" else binary_k(quantity.value, quantity.scale)
+    words = {**alone.evidence, name: text.quote(*quantity.span)}
+    return alone.model_copy(update={name: value, "said": (*alone.said, name), "evidence": words})
+
+
+_CORRECTS = re.compile(
+    r"\s*(?:no|nein|nee|noe|nope|sorry|quatsch|korrektur|correction|wait|actually|eher|lieber|rather|besser|"
+    r"i mean|i meant|ich meine?|ich meinte|make (?:it|that)|doch)\b"
+)
+
+
+def _bare(found: Found) -> tuple[Quantity, ...]:
+    """Figures without a role; after "no," also a thousand that would else pass for a context, and an amount of money."""
+    if found.figures.bare or not _CORRECTS.match(text.folded):
+        return found.figures.bare
+    loose = tuple(q for q, r in found.figures.pairs if r.rule in ("bare k", "price"))
+    return loose if len(found.figures.pairs) == 1 else ()
+
+
+def _budget_again(found: Found, alone: Request, before: Request, quantity: Quantity) -> Request:
+    assert before.budget is not None
+    budget = before.budget.model_copy(
+        update={"amount": quantity.value, "currency": quantity.currency or before.budget.currency}
+    )
+    words = {**alone.evidence, "budget": text.quote(*quantity.span)}
+    said = (*(name for name in alone.said if name != "context_tokens"), "budget")
+    return alone.model_copy(update={"budget": budget, "context_tokens": None, "said": said, "evidence": words})
+
+
+def _nearest(quantity: Quantity, before: Request) -> str | None:
+    """Which figure of the thread a bare one is meant to replace: said last, of like size, people first."""
+    known = {
+        name: getattr(before, name) for name in _CORRECTABLE if getattr(before, name) and name not in before.derived
+    }
+    if quantity.scale:
+        known = {name: value for name, value in known.items() if name.endswith("tokens")}
+    if before.budget:
+        known["budget"] = before.budget.amount
+    if quantity.currency:
+        known = {name: value for name, value in known.items() if name == "budget"}
+    known = {name: value for name, value in known.items() if name in before.said} or known
+    distance = {name: abs(math.log(max(quantity.value, 1e-9) / value)) for name, value in known.items() if value > 0}
+    return min(distance, key=lambda name: distance[name]) if distance else None
