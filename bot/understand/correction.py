@@ -1,9 +1,12 @@
 """A turn that only corrects: a bare figure, a version or a variant put in the place of the one said before."""
 
 import math
+import re
 from collections.abc import Sequence
 
+from bot.understand.figures import Figures
 from bot.understand.follow_up import FollowUp
+from bot.understand.lengths import binary_k
 from bot.understand.models import renamed
 from bot.understand.numbers import Quantity
 from bot.understand.request import Request
@@ -12,9 +15,7 @@ from bot.understand.text import Text
 _CORRECTABLE = ("users", "concurrency", "context_tokens", "input_tokens", "output_tokens", "params_b")
 
 
-def corrected(
-    text: Text, bare: tuple[Quantity, ...], follow_up: FollowUp, alone: Request, thread: Sequence[Request]
-) -> Request:
+def corrected(text: Text, figures: Figures, follow_up: FollowUp, alone: Request, thread: Sequence[Request]) -> Request:
     """ "Nein, eher 350", "use 8 % instead": a bare figure in a thread replaces the one of its kind said last."""
     if (
         len(thread[-1].models if thread else ()) == 1
@@ -31,11 +32,11 @@ def corrected(
                     "evidence": {**alone.evidence, "models": alone.text.strip()},
                 }
             )
-    bare = _bare(found)
+    bare = _bare(text, figures)
     if (
         not thread
         or len(bare) != 1
-        or any(name in alone.said and bare is found.figures.bare for name in _CORRECTABLE)
+        or any(name in alone.said and bare is figures.bare for name in _CORRECTABLE)
         or len(text.folded) > 60
         or follow_up.kind == "why"
     ):
@@ -48,7 +49,7 @@ def corrected(
     if name is None:
         return alone
     if name == "budget":
-        return _budget_again(found, alone, thread[-1], quantity)
+        return _budget_again(text, alone, thread[-1], quantity)
     value = quantity.value / 100 if name == "active_share" else binary_k(quantity.value, quantity.scale)
     words = {**alone.evidence, name: text.quote(*quantity.span)}
     return alone.model_copy(update={name: value, "said": (*alone.said, name), "evidence": words})
@@ -60,15 +61,15 @@ _CORRECTS = re.compile(
 )
 
 
-def _bare(found: Found) -> tuple[Quantity, ...]:
+def _bare(text: Text, figures: Figures) -> tuple[Quantity, ...]:
     """Figures without a role; after "no," also a thousand that would else pass for a context, and an amount of money."""
-    if found.figures.bare or not _CORRECTS.match(text.folded):
-        return found.figures.bare
-    loose = tuple(q for q, r in found.figures.pairs if r.rule in ("bare k", "price"))
-    return loose if len(found.figures.pairs) == 1 else ()
+    if figures.bare or not _CORRECTS.match(text.folded):
+        return figures.bare
+    loose = tuple(q for q, r in figures.pairs if r.rule in ("bare k", "price"))
+    return loose if len(figures.pairs) == 1 else ()
 
 
-def _budget_again(found: Found, alone: Request, before: Request, quantity: Quantity) -> Request:
+def _budget_again(text: Text, alone: Request, before: Request, quantity: Quantity) -> Request:
     assert before.budget is not None
     budget = before.budget.model_copy(
         update={"amount": quantity.value, "currency": quantity.currency or before.budget.currency}

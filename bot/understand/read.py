@@ -67,7 +67,7 @@ class Found:
 def read(text: str, *, thread: Sequence[Request] = ()) -> Request:
     """Read one message; with the turns before it, the Request holds the whole spec after this turn."""
     found = _find(text, thread[-1] if thread else None)
-    alone = corrected(found.text, found.figures.bare, found.follow_up, _request(found, bool(thread)), thread)
+    alone = corrected(found.text, found.figures, found.follow_up, _request(found, bool(thread)), thread)
     return apply(thread, alone, found.follow_up) if thread else alone
 
 
