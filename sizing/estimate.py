@@ -62,7 +62,11 @@ class Memory(_Part):
 
 
 class Speed(_Part):
-    """Rates of one replica set as deployed: tokens/s, milliseconds, requests/s; every range is an 80 % range."""
+    """Rates of one replica set as deployed: tokens/s, milliseconds, requests/s; every range is an 80 % range.
+
+    `in_flight` sequences run at once; `saturated` says that more are asked for than run. The token counts are those the rates hold
+    for, as said or as assumed.
+    """
 
     decode_tok_s_per_user: Range | None = None
     output_tok_s_total: Range | None = None
@@ -71,6 +75,10 @@ class Speed(_Part):
     tpot_ms: Range | None = None
     requests_s: Range | None = None
     bound_by: str | None = None
+    in_flight: float | None = None
+    saturated: bool | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
 
 
 class Assumption(_Part):

@@ -27,15 +27,14 @@ from sizing.speed.serving import Rates, rates
 Param = tuple[str, str]
 PRIOR = {
     "class": 0.35, "arch": 0.15, "device": 0.08, "engine": 0.3, "engine-class": 0.2, "engine-arch": 0.15, "format-class": 0.18,
-    "format-engine": 0.15, "era": 0.25, "era-class": 0.2, "kv-engine": 0.6, "link": 0.5, "link-class": 0.4, "pattern": 0.4, "pattern-engine": 0.3,
-    "routing": 0.2, "moe-class": 0.25, "moe-engine": 0.25, "moe-format": 0.2, "backend": 0.12,
+    "format-engine": 0.15, "era": 0.25, "era-class": 0.2, "kv-engine": 0.6, "link": 0.5, "link-class": 0.4, "pattern": 0.4,
+    "pattern-engine": 0.3, "routing": 0.2, "moe-class": 0.25, "moe-engine": 0.25, "moe-format": 0.2, "backend": 0.12,
 }  # fmt: skip
 BASE_PRIOR = 0.4
 # Where a factor is known beforehand, as a multiple of its base: per-layer prices of engines and classes read off published serving
 # tables at batch 1 to 16 (TensorRT-LLM 32-80 us a dense layer on H100, vLLM 46-85, SGLang about 76; experts 90-150; vLLM of 2024 on
 # MI300X 210-420, on MI250 and Max 1550 300-490), fixed prices per token of llama.cpp (2.2 ms on GeForce, 3.9 on HBM, 5.6 on Apple),
-# shares of the bandwidth it reaches (0.5 on HBM, 0.6 on CPUs), shares of the peak that prompts reach (Apple 0.6, GeForce 0.45, Radeon 0.35,
-# H100 with llama.cpp 0.2; experts 0.26 on GeForce, 0.13 on Spark and Strix Halo, 0.1 on R9700).
+# shares of the bandwidth it reaches (0.5 on HBM, 0.6 on CPUs).
 KNOWN: dict[Param, float] = {
     ("block_us", "class:apple"): 2.5, ("block_us", "class:radeon"): 0.8, ("block_us", "class:nvidia-gddr"): 0.8,
     ("block_us", "class:apu"): 1.2, ("block_us", "class:nvidia-soc"): 1.2, ("block_us", "class:cpu"): 1.7,
@@ -45,11 +44,6 @@ KNOWN: dict[Param, float] = {
     ("block_us", "era-class:vllm@2024@instinct"): 4.0, ("block_us", "era-class:vllm@2025@instinct"): 1.4,
     ("block_us", "era-class:vllm@2024@max"): 6.0, ("weight_rate", "class:geforce"): 1.8, ("weight_rate", "class:rtx"): 1.8,
     ("weight_rate", "class:apple"): 1.7, ("weight_rate", "class:cpu"): 0.45, ("weight_rate", "engine-class:llama.cpp@nvidia-hbm"): 0.35,
-    ("prefill_compute", "class:apple"): 1.8, ("prefill_compute", "class:radeon"): 0.7, ("prefill_compute", "class:rtx"): 0.8,
-    ("prefill_compute", "class:nvidia-gddr"): 0.6, ("prefill_compute", "engine-class:llama.cpp@nvidia-hbm"): 0.5,
-    ("prefill_compute", "moe-class:moe@geforce"): 0.45, ("prefill_compute", "moe-class:moe@nvidia-soc"): 0.3,
-    ("prefill_compute", "moe-class:moe@apu"): 0.3, ("prefill_compute", "moe-class:moe@radeon"): 0.25,
-    ("prefill_compute", "moe-class:moe@arc"): 0.5,
     ("weight_rate", "class:nvidia-soc"): 1.5, ("weight_rate", "class:apu"): 1.5,
 }  # fmt: skip
 NOISE = {
@@ -307,12 +301,13 @@ def ranges(problem: Problem, outside: np.ndarray, near: np.ndarray) -> dict[str,
 
 
 def _range_of(values: list[tuple[str, float]]) -> dict[str, Any]:
-    centre = float(np.quantile(np.abs([value for _, value in values]), 0.8))
     by_class: dict[str, list[float]] = defaultdict(list)
     for kind, value in values:
         by_class[kind].append(abs(value))
+    spreads = {kind: float(np.quantile(found, 0.8)) for kind, found in by_class.items()}
+    centre = float(np.median([spreads[kind] for kind, _ in values]))
     scales = {
-        kind: (float(np.quantile(found, 0.8)) * len(found) + centre * 18) / (len(found) + 18) / centre
+        kind: (spreads[kind] * len(found) + centre * 12) / (len(found) + 12) / centre
         for kind, found in by_class.items()
     }
     scaled = [value / scales[kind] for kind, value in values]

@@ -29,6 +29,10 @@ def as_speed(known: Drivers, said: Rates) -> Speed:
         tpot_ms=_range(known, "tpot_ms", said.tpot_ms),
         requests_s=_range(known, "output_tok_s_total", said.requests_s),
         bound_by=said.step.bound_by if said.step else "compute",
+        in_flight=said.in_flight,
+        saturated=said.saturated,
+        input_tokens=known.work.input_tokens,
+        output_tokens=known.work.output_tokens,
     )
 
 
