@@ -6,7 +6,7 @@ from sizing.estimate import DerivationStep
 from sizing.memory.plan import MemoryPlan
 from sizing.resolve import Resolved
 from sizing.speed.drivers import Drivers, drivers
-from sizing.speed.factors import Coefficients, coefficients, table
+from sizing.speed.factors import Coefficients, shipped
 from sizing.speed.serving import Rates, rates
 from sizing.speed.timing import Step, flops_per_s, operand, prompt_work_s, touched_share
 
@@ -18,7 +18,7 @@ def steps(resolved: Resolved, plan: MemoryPlan) -> tuple[DerivationStep, ...]:
     if not resolved.devices:
         return ()
     known = drivers(resolved, plan)
-    factor = coefficients(known.axes, table())
+    factor = shipped(known.axes)
     said = rates(known, factor)
     made = [_prompt(known, factor)] if known.work.new_tokens else []
     if said.step is not None:

@@ -100,6 +100,16 @@ def coefficients(axes: Mapping[str, str], table: Table) -> Coefficients:
     return Coefficients(**{name: _value(name, spec, keys, table) for name, spec in FACTORS.items()})
 
 
+def shipped(axes: Mapping[str, str]) -> Coefficients:
+    """The factors of the packaged calibration under these axes."""
+    return _shipped(tuple(axes.items()))
+
+
+@lru_cache(maxsize=4096)
+def _shipped(axes: tuple[tuple[str, str], ...]) -> Coefficients:
+    return coefficients(dict(axes), table())
+
+
 def _value(name: str, factor: Factor, keys: Mapping[str, str], table: Table) -> float:
     total, offsets = table[name]
     for axis in factor.axes:

@@ -14,7 +14,7 @@ from sizing.memory.plan import MemoryPlan
 from sizing.resolve import Resolved
 from sizing.spec import Targets, WorkloadSpec
 from sizing.speed.drivers import Drivers, drivers
-from sizing.speed.factors import Coefficients, coefficients, table
+from sizing.speed.factors import Coefficients, shipped
 from sizing.speed.serving import Pace, first_token_s, pace, steady_at
 
 PEAK_HOUR_SHARE = 0.2  # of a working day's questions; eight even hours would be 0.125
@@ -89,13 +89,13 @@ def demand(spec: WorkloadSpec) -> Demand | None:
 def under_load(resolved: Resolved, plan: MemoryPlan, rate_rps: float) -> LoadPoint:
     """The service of the deployment at that many requests per second."""
     known = drivers(resolved, plan)
-    return _at_rate(known, coefficients(known.axes, table()), rate_rps)
+    return _at_rate(known, shipped(known.axes), rate_rps)
 
 
 def with_users(resolved: Resolved, plan: MemoryPlan, concurrency: float) -> LoadPoint:
     """The service with that many requests always in flight."""
     known = drivers(resolved, plan)
-    factor = coefficients(known.axes, table())
+    factor = shipped(known.axes)
     here = pace(known, factor, max(1.0, concurrency / known.replicas))
     return _at_rate(known, factor, 0.98 * here.requests_s * known.replicas)
 
@@ -103,7 +103,7 @@ def with_users(resolved: Resolved, plan: MemoryPlan, concurrency: float) -> Load
 def largest_load(resolved: Resolved, plan: MemoryPlan, targets: Targets) -> LargestLoad:
     """The largest arrival rate at which the p95 of time to first token and the median speed per user meet the targets."""
     known = drivers(resolved, plan)
-    factor = coefficients(known.axes, table())
+    factor = shipped(known.axes)
     top = 0.98 * _most_rps(known, factor) * known.replicas
     if not _missed(_at_rate(known, factor, top), targets):
         return _largest(_at_rate(known, factor, top), "capacity")
@@ -126,7 +126,7 @@ def after_failure(resolved: Resolved, plan: MemoryPlan, rate_rps: float) -> Afte
     left = known.replicas - 1
     if left < 1:
         return AfterFailure(0, None, False)
-    point = _at_rate(replace(known, replicas=left), coefficients(known.axes, table()), rate_rps)
+    point = _at_rate(replace(known, replicas=left), shipped(known.axes), rate_rps)
     return AfterFailure(left, point, point.stable)
 
 

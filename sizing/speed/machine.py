@@ -159,6 +159,7 @@ def _bandwidth(devices: tuple[Device, ...], host: Host, kind: DeviceClass, layer
     return sum(shares) / sum(share / rate for share, rate in zip(shares, known, strict=True)), all(rates)
 
 
+@lru_cache(maxsize=1024)
 def peaks(
     accelerator: Accelerator | None, kind: DeviceClass, bandwidth_gb_s: float, *, short_sums: bool = False
 ) -> dict[Operand, float]:

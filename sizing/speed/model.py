@@ -6,7 +6,7 @@ from sizing.estimate import Range, Speed
 from sizing.memory.plan import MemoryPlan
 from sizing.resolve import Resolved
 from sizing.speed.drivers import Drivers, drivers
-from sizing.speed.factors import coefficients, table
+from sizing.speed.factors import shipped
 from sizing.speed.ranges import spread
 from sizing.speed.serving import Rates, rates
 
@@ -16,7 +16,7 @@ def predict(resolved: Resolved, plan: MemoryPlan) -> Speed | None:
     if not resolved.devices:
         return None
     known = drivers(resolved, plan)
-    return as_speed(known, rates(known, coefficients(known.axes, table())))
+    return as_speed(known, rates(known, shipped(known.axes)))
 
 
 def as_speed(known: Drivers, said: Rates) -> Speed:
