@@ -99,7 +99,7 @@ _CHANGES: dict[Bottleneck, tuple[str, ...]] = {
     "vram": ("shorter_context", "smaller_format", "kv_cache_8bit", "more_memory"),
     "bandwidth": ("smaller_format", "speculative", "batch_more", "faster_memory"),
     "compute": ("prefix_cache", "shorter_prompts", "chunked_prefill", "more_compute"),
-    "cpu": ("parallel_preparation", "faster_cores", "not_a_larger_gpu"),
+    "cpu": ("more_layers_on_gpu", "parallel_preparation", "faster_cores"),
     "ram_bandwidth": ("more_layers_on_gpu", "smaller_format", "shorter_context", "more_channels"),
     "pcie": ("wider_slot", "layer_split", "replicas"),
     "disk": ("nvme", "keep_loaded", "parallel_loader"),
@@ -393,6 +393,9 @@ def _notes(case: _Case) -> list[Finding]:
         found.append(Finding("at_power_limit", {"power_w": limited[0].power_w, "limit_w": limited[0].power_limit_w}))
     if len({round(d.utilization, 1) for d in seen.devices if d.utilization is not None}) > 2:
         found.append(Finding("cards_take_turns", {}))
+    cpu, gpu = seen.cpu_utilization, seen.busiest_gpu
+    if cpu is not None and cpu >= _CPU_BUSY and gpu is not None and gpu <= _IDLE:
+        found.append(Finding("larger_gpu_no_help", {}))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -12,7 +13,8 @@ from bot.explain import with_mark
 from bot.heard import Heard
 from bot.sized import Sized, size
 from bot.thread import Spec
-from sizing.cost import HOURS_PER_MONTH
+from sizing.catalogue.entries import Offer
+from sizing.catalogue.load import catalogue
 from sizing.defaults import Defaults
 
 _CARDS: Final = ("nvidia-l40s", "nvidia-a100-sxm4-80gb", "nvidia-h100-sxm-80gb", "nvidia-h200-sxm-141gb")
@@ -20,6 +22,7 @@ _USUAL_LOAD: Final = 0.5
 # What a busy server is filled with where a message says nothing: enough requests to be worth its rent.
 _BUSY_REQUESTS: Final = 32
 _SECONDS_PER_HOUR: Final = 3600.0
+_HOURS_PER_MONTH: Final = 730.0
 
 
 def per_million(price_per_hour: float, tokens_per_second: float, load: float) -> float:
@@ -38,17 +41,109 @@ def say_prices(draft: Draft, sized: Sized, heard: Heard) -> None:
     other = heard.request.get("other") or {}
     hourly, monthly, each = (_priced(heard, per) for per in ("hour", "month", "user"))
     if hourly is not None:
-        _say_per_million(draft, sized, hourly[0] * _units(sized, heard), hourly[1], float(other.get("utilization") or _USUAL_LOAD))
+        busy = _busy(sized)
+        _say_per_million(
+            draft, busy, hourly[0] * _units(sized, heard), hourly[1], float(other.get("utilization") or _USUAL_LOAD)
+        )
     if each is not None and monthly is not None:
         _say_flat(draft, each, monthly, sized)
     elif each is not None and (sized.estimate.cost or {}).get("rent_per_hour"):
         rent = (sized.estimate.cost or {})["rent_per_hour"]
-        _say_flat(draft, each, (rent["amount"] * HOURS_PER_MONTH, str((sized.estimate.cost or {})["currency"])), sized)
+        _say_flat(draft, each, (rent["amount"] * _HOURS_PER_MONTH, str((sized.estimate.cost or {})["currency"])), sized)
     _say_hours(draft, sized, other)
+    say_instances(draft, sized, Defaults())
+
+
+_PROVIDERS: Final = (
+    ("AWS", re.compile(r"\b(?:ec2|aws|amazon)\b", re.IGNORECASE)),
+    ("Google", re.compile(r"\b(?:gcp|google cloud|gce)\b", re.IGNORECASE)),
+    ("Azure", re.compile(r"\bazure\b", re.IGNORECASE)),
+    ("RunPod", re.compile(r"\brunpod\b", re.IGNORECASE)),
+    ("Hetzner", re.compile(r"\bhetzner\b", re.IGNORECASE)),
+    ("OVH", re.compile(r"\bovh\w*\b", re.IGNORECASE)),
+    ("Lambda", re.compile(r"\blambda\b", re.IGNORECASE)),
+    ("Scaleway", re.compile(r"\bscaleway\b", re.IGNORECASE)),
+)
+_MOST_INSTANCES: Final = 3
+_TOLD_HOST_GIB: Final = 2.0
+
+
+def say_instances(draft: Draft, sized: Sized, defaults: Defaults) -> None:
+    """Instances of the provider named that hold the model, the cheapest first."""
+    asked = next((name for name, pattern in _PROVIDERS if pattern.search(draft.sources.query)), None)
+    if asked is None or not sized.spec.get("model"):
+        return
+    offers = [
+        one
+        for one in catalogue().offers.values()
+        if asked.lower() in one.provider.lower() and one.price_usd_h and one.count >= 1
+    ]
+    fitting = []
+    for offer in sorted(offers, key=lambda one: one.price_usd_h or 0.0):
+        tried = size(
+            {**sized.spec, "hardware": [{"accelerator": offer.accelerator, "count": int(offer.count)}]}, defaults
+        )
+        if tried.estimate.fits and not _spills(tried):
+            fitting.append((offer, tried))
+        if len(fitting) == _MOST_INSTANCES:
+            break
+    if fitting:
+        _say_offers(draft, asked, fitting)
+
+
+def _spills(tried: Sized) -> bool:
+    """Whether part of the model would lie in RAM: it runs, but nobody rents a card for that."""
+    memory = tried.estimate.memory
+    return memory is not None and memory.host.weights_gib > _TOLD_HOST_GIB
+
+
+def _say_offers(draft: Draft, provider: str, fitting: Sequence[tuple[Offer, Sized]]) -> None:
+    words, rows = draft.words, []
+    for offer, tried in fitting:
+        draft.material.add_names([offer.instance, tried.hardware])
+        draft.material.add_money({"hour": offer.price_usd_h})
+        rows.append(
+            words.text(
+                "price",
+                "instance",
+                name=offer.instance,
+                hardware=tried.hardware,
+                price=words.money(offer.price_usd_h or 0.0, "USD"),
+            )
+        )
+    text = words.text("price", "instances", provider=provider, rows=words.listed(rows, "or"))
+    draft.say("note", with_mark(text, draft.sources.topic("cost_rent", text)), draft.title("cost"))
+
+
+def _busy(sized: Sized) -> Sized:
+    """The same deployment under the load that a price per token is worth asking for, where no load was said."""
+    if sized.spec.get("concurrency") or sized.spec.get("users"):
+        return sized
+    return size({**sized.spec, "concurrency": _BUSY_REQUESTS}, Defaults())
+
+
+def write_flat(draft: Draft, spec: Spec, heard: Heard, defaults: Defaults) -> bool:
+    """A price per head against a server of that hardware, with no model named."""
+    each, people = _priced(heard, "user"), spec.get("users") or spec.get("concurrency")
+    if each is None or not people or not spec.get("hardware") or spec.get("model"):
+        return False
+    probe = size({**spec, "model": {"id": "Qwen/Qwen3-8B"}}, defaults)
+    if not probe.estimate.ok:
+        return False
+    draft.sized = [probe]
+    say_prices(draft, probe, heard)
+    told = next((one for one in draft.paragraphs if one.title == draft.title("break_even")), None)
+    if told is None:
+        return False
+    draft.paragraphs.remove(told)
+    draft.headline = f"{told.text[:1].upper()}{told.text[1:]}"
+    return True
 
 
 def _priced(heard: Heard, per: str) -> tuple[float, str] | None:
-    return next(((float(one["amount"]), str(one["currency"])) for one in prices_of(heard) if one.get("per") == per), None)
+    return next(
+        ((float(one["amount"]), str(one["currency"])) for one in prices_of(heard) if one.get("per") == per), None
+    )
 
 
 def _units(sized: Sized, heard: Heard) -> int:
@@ -65,10 +160,24 @@ def _say_per_million(draft: Draft, sized: Sized, hour: float, currency: str, loa
     values = {name: per_million(hour, getattr(rate, name), load) for name in ("low", "expected", "high")}
     draft.material.add_money({"hour": hour, **values})
     draft.material.add(load, "share")
+    draft.material.add(sized.figures.get("concurrency", 1))
+    for value in (rate.low, rate.expected, rate.high):
+        draft.material.add(value, "rate")
     text = words.text(
-        "price", "per_million", price=words.money(values["expected"], currency), hour=words.money(hour, currency), rate=rate.expected, share=load
+        "price",
+        "per_million",
+        price=words.money(values["expected"], currency),
+        hour=words.money(hour, currency),
+        rate=rate.expected,
+        share=load,
+        concurrency=sized.figures.get("concurrency", 1),
     )
-    spread = words.text("price", "per_million_range", low=words.money(values["high"], currency), high=words.money(values["low"], currency))
+    spread = words.text(
+        "price",
+        "per_million_range",
+        low=words.money(values["high"], currency),
+        high=words.money(values["low"], currency),
+    )
     draft.say("note", with_mark(f"{text} {spread}", draft.sources.topic("cost_api", text)), draft.title("per_million"))
 
 
@@ -85,9 +194,14 @@ def _say_flat(draft: Draft, each: tuple[float, str], server: tuple[float, str], 
     draft.material.add_data({"people": people, "even": even})
     verdict = words.text("price", cheaper, difference=words.money(abs(flat - server[0]), currency, 0), even=even)
     text = words.text(
-        "price", "flat", people=people, each=words.money(each[0], currency), flat=words.money(flat, currency, 0),
-        server=words.money(server[0], currency, 0), verdict=verdict,
-    )  # fmt: skip
+        "price",
+        "flat",
+        people=people,
+        each=words.money(each[0], currency),
+        flat=words.money(flat, currency, 0),
+        server=words.money(server[0], currency, 0),
+        verdict=verdict,
+    )
     draft.say("note", with_mark(text, draft.sources.topic("break_even", text)), draft.title("break_even"))
 
 
@@ -99,21 +213,28 @@ def _say_hours(draft: Draft, sized: Sized, other: Mapping[str, Any]) -> None:
     total = float(hours) * rent["amount"]
     draft.material.add_money({"total": total})
     draft.material.add(float(hours))
-    draft.say("note", draft.words.text("price", "total_hours", hours=hours, total=draft.words.money(total, str(cost["currency"]), 0)), draft.title("cost"))
+    draft.say(
+        "note",
+        draft.words.text("price", "total_hours", hours=hours, total=draft.words.money(total, str(cost["currency"]), 0)),
+        draft.title("cost"),
+    )
 
 
 def write_unnamed(draft: Draft, spec: Spec, heard: Heard, defaults: Defaults) -> bool:
     """A price per hour of cards without a name: the same sum for the usual cards, side by side."""
     hourly = _priced(heard, "hour")
-    entry = next(iter(spec.get("hardware") or ()), {})
+    entry: Mapping[str, Any] = next(iter(spec.get("hardware") or ()), {})
     if hourly is None or not spec.get("model") or entry.get("accelerator") or entry.get("memory_gb"):
         return False
     load = float((heard.request.get("other") or {}).get("utilization") or _USUAL_LOAD)
     count, words = int(entry.get("count") or 1), draft.words
     busy = {"concurrency": _BUSY_REQUESTS, **{key: value for key, value in spec.items() if key != "hardware"}}
     candidates = [size({**busy, "hardware": [{"accelerator": card, "count": count}]}, defaults) for card in _CARDS]
-    rows = [(one, per_million(hourly[0] * count, one.estimate.speed.output_tok_s_total.expected, load))
-            for one in candidates if one.estimate.fits and one.estimate.speed and one.estimate.speed.output_tok_s_total]  # fmt: skip
+    rows = [
+        (one, per_million(hourly[0] * count, one.estimate.speed.output_tok_s_total.expected, load))
+        for one in candidates
+        if one.estimate.fits and one.estimate.speed and one.estimate.speed.output_tok_s_total
+    ]
     if not rows:
         return False
     draft.sized = [one for one, _ in rows[:1]]
@@ -122,13 +243,26 @@ def write_unnamed(draft: Draft, spec: Spec, heard: Heard, defaults: Defaults) ->
     draft.material.add(load, "share")
     draft.material.add(busy["concurrency"])
     prices = sorted(price for _, price in rows)
-    draft.headline = words.text("headline", "per_million", low=words.money(prices[0], hourly[1]), high=words.money(prices[-1], hourly[1]))
+    draft.headline = words.text(
+        "headline", "per_million", low=words.money(prices[0], hourly[1]), high=words.money(prices[-1], hourly[1])
+    )
     draft.table = Table(
         caption=words.text("price", "table_caption", share=load, concurrency=busy["concurrency"]),
-        columns=(words.text("ui", "col_option"), words.text("ui", "col_total_speed"), words.text("price", "col_hour"), words.text("price", "col_million")),
-        rows=tuple(
-            (one.hardware, words.span(one.estimate.speed.output_tok_s_total), words.money(hourly[0] * count, hourly[1]), words.money(price, hourly[1]))
-            for one, price in rows if one.estimate.speed
+        columns=(
+            words.text("ui", "col_option"),
+            words.text("ui", "col_total_speed"),
+            words.text("price", "col_hour"),
+            words.text("price", "col_million"),
         ),
-    )  # fmt: skip
+        rows=tuple(
+            (
+                one.hardware,
+                words.span(one.estimate.speed.output_tok_s_total),
+                words.money(hourly[0] * count, hourly[1]),
+                words.money(price, hourly[1]),
+            )
+            for one, price in rows
+            if one.estimate.speed
+        ),
+    )
     return True

@@ -18,9 +18,11 @@ from sizing.observation import Observation
 
 # Plain percentages ask for a diagnosis only where the message asks for a cause; a pasted log always does.
 _ASKS_WHY: Final = re.compile(
-    r"\b(?:why|warum|wieso|weshalb|woran|slow|langsam|bottleneck|engpass|flaschenhals|normal|limit\w*|bremst?|wrong|falsch|what now|was tun|"
-    r"hilft|help|improve|schneller|faster)\b", re.IGNORECASE
-)  # fmt: skip
+    r"\b(?:why|warum|wieso|weshalb|woran|slow|langsam|bottleneck|engpass|flaschenhals|normal|limit\w*|"
+    r"bremst?|wrong|falsch|what now|was tun|"
+    r"hilft|help|improve|schneller|faster)\b",
+    re.IGNORECASE,
+)
 _SHARES: Final = frozenset({"gpu_share", "kv_usage", "gpu", "vram", "cpu", "share"})
 _MOST_HELP = 4
 
@@ -45,6 +47,9 @@ def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: 
         notes.append(draft.words.text("finding", "low_proves_nothing"))
     draft.say("note", " ".join(notes))
     draft.say("note", _sentence(draft.words.text("next", found.next_measurement)), draft.title("next"))
+    for code in (found.next_measurement, *found.changes[:_MOST_HELP]):
+        section = "next" if code == found.next_measurement else "help"
+        draft.material.add_text(draft.words.text(section, code))
     if found.changes:
         helps = draft.words.listed((draft.words.text("help", code) for code in found.changes[:_MOST_HELP]), "or")
         draft.say("note", _sentence(helps), draft.title("helps"))
@@ -115,7 +120,10 @@ def _add_material(draft: Draft, seen: Observation, found: Diagnosis) -> None:
         for name, value in finding.params.items():
             _add(draft, name, value)
     for one in found.compared:
-        for value in (one.observed, *((one.expected.low, one.expected.expected, one.expected.high) if one.expected else ())):
+        for value in (
+            one.observed,
+            *((one.expected.low, one.expected.expected, one.expected.high) if one.expected else ()),
+        ):
             _add(draft, one.quantity, value)
 
 

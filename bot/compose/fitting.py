@@ -8,6 +8,7 @@ from bot.compose.draft import Draft
 from bot.explain import with_mark
 from bot.reply.wording import Wording
 from bot.sized import Sized
+from sizing.catalogue.entries import Accelerator
 from sizing.errors import UserError
 from sizing.memory.training.fitting import Step, largest_batch, largest_sequence, steps_to_fit
 from sizing.memory.training.rollouts import Rollouts, rollouts
@@ -34,7 +35,15 @@ def say_fitting(draft: Draft, sized: Sized) -> None:
         if not sized.estimate.fits:
             _say(draft, "ways", "training_memory", _ways(draft, spec))
     _say_rollouts(draft, run)
+    if any(_lacks_bf16(device.accelerator) for device in run.devices):
+        draft.material.add_names(["BF16", "FP16", "Flash Attention 2"])
+        _say(draft, "warning", "old_cards", iter([draft.words.text("fitting", "bf16_missing")]))
     _say(draft, "data_loader", "host_ram", _loader(draft, sized))
+
+
+def _lacks_bf16(accelerator: Accelerator | None) -> bool:
+    """NVIDIA cards before Ampere: catalogue fact number-formats."""
+    return accelerator is not None and accelerator.vendor == "nvidia" and float(accelerator.compute_capability or 9) < 8
 
 
 def _say(draft: Draft, title: str, topic: str, sentences: Iterator[str]) -> None:
@@ -91,7 +100,16 @@ def _say_rollouts(draft: Draft, run: Run) -> None:
 
 
 def rollout_sentences(found: Rollouts, words: Wording) -> list[str]:
-    sentences = [words.text("fitting", "rollouts", answers=found.answers, tokens=found.answer_tokens, cache=found.cache_gib, copy=found.copy_gib)]
+    sentences = [
+        words.text(
+            "fitting",
+            "rollouts",
+            answers=found.answers,
+            tokens=found.answer_tokens,
+            cache=found.cache_gib,
+            copy=found.copy_gib,
+        )
+    ]
     if found.models:
         models = words.listed(words.text("fitting", f"model_{name}") for name in found.models)
         sentences.insert(0, words.text("fitting", "rollout_models", models=models))

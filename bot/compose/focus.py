@@ -1,4 +1,4 @@
-"""Which part of the machine a message is about, by its words: the supply, the circuit, heat, RAM, processor, disks, links, network, failure."""
+"""Which part of the machine a message is about, by its words."""
 
 from __future__ import annotations
 
@@ -6,24 +6,69 @@ import re
 from typing import Final, Literal
 
 Focus = Literal[
-    "supply", "circuit", "heat", "limit", "ram", "cpu", "storage", "lanes", "network", "availability", "operation", "ecosystem", "profile"
-]  # fmt: skip
+    "supply",
+    "circuit",
+    "heat",
+    "limit",
+    "ram",
+    "cpu",
+    "storage",
+    "lanes",
+    "network",
+    "availability",
+    "operation",
+    "ecosystem",
+    "profile",
+]
 
 _WORDS: Final[tuple[tuple[Focus, str], ...]] = (
-    ("supply", r"\b(?:psus?|netzteil\w*|power suppl\w*|watt\w*|\d+\s?w\b|stecker|connector\w*|plugs?|12vhpwr|16-pin|how much power|strom\w*)"),
-    ("circuit", r"\b(?:sicherung\w*|breaker|circuit|stromkreis\w*|steckdose\w*|outlet|socket\b|\d+\s?a\b|ampere|amps?|\d{3}\s?v\b)"),
-    ("heat", r"(?:hei(?:ß|ss)|hot\b|heat|wärme|waerme|laut\b|lautst|loud|noise|noisy|quiet|leise|lüfter|luefter|cooling|kühl|kuehl|büro|buero|office|klima|rack)"),
-    ("limit", r"\b(?:power ?limit\w*|cap(?:ped|ping)?\b|leistungsgrenze|undervolt\w*|begrenz\w*|limit(?:ed|iert)? (?:to|auf))"),
+    (
+        "supply",
+        r"\b(?:psus?|netzteil\w*|power suppl\w*|watt\w*|\d+\s?w\b|stecker|connector\w*|plugs?|12vhpwr|16-pin|how much power|strom\w*)",
+    ),
+    (
+        "circuit",
+        r"\b(?:sicherung\w*|breaker|circuit|stromkreis\w*|steckdose\w*|outlet|socket\b|\d+\s?a\b|ampere|amps?|\d{3}\s?v\b)",
+    ),
+    (
+        "heat",
+        r"(?:hei(?:ß|ss)|hot\b|heat|wärme|waerme|laut\b|lautst|loud|noise|noisy|quiet|leise|"
+        r"lüfter|luefter|cooling|kühl|kuehl|büro|buero|office|klima|rack)",
+    ),
+    (
+        "limit",
+        r"\b(?:power ?limit\w*|cap(?:ped|ping)?\b|leistungsgrenze|undervolt\w*|begrenz\w*|limit(?:ed|iert)? (?:to|auf))",
+    ),
     ("ram", r"\b(?:ram\b|dram|arbeitsspeicher|system memory|ddr[345])"),
-    ("cpu", r"\b(?:cpus?|prozessor\w*|processor|cores?|kerne?n?\b|threads?|memory channels?|speicherkan\w*|xeon|epyc|threadripper)"),
-    ("storage", r"\b(?:ssds?|nvme|disks?|festplatte\w*|platten?\b|storage|load(?:ing)? time|ladezeit|laden\b|cold start|kaltstart|model swap|checkpoints?)"),
+    (
+        "cpu",
+        r"\b(?:cpus?|prozessor\w*|processor|cores?|kerne?n?\b|threads?|memory channels?|speicherkan\w*|xeon|epyc|threadripper)",
+    ),
+    (
+        "storage",
+        r"\b(?:ssds?|nvme|disks?|festplatte\w*|platten?\b|storage|load(?:ing)? time|ladezeit|laden\b|"
+        r"cold start|kaltstart|model swap|checkpoints?)",
+    ),
     ("lanes", r"\b(?:pcie?|pci-e|lanes?|riser|mainboard|motherboard|slots?\b|steckpl\w*|nvlink|bridge)"),
-    ("network", r"\b(?:netzwerk\w*|network\w*|\d+\s?(?:gbe|gbit\w*)|ethernet|infiniband|lan\b|wlan|wi-?fi|switch\b|vpn)"),
-    ("availability", r"(?:ausf(?:all|äll|aell)|failover|redundan|hochverf|verfügbar|verfuegbar|uptime|n\+1|\bdies\b|99[.,]\d|two sites|zwei standorte|hot ?spare)"),
-    ("operation", r"\b(?:backup\w*|sicherung der|restore|monitoring|datenschutz|dsgvo|gdpr|updates?|versionen|access control|zugriff\w*)"),
+    (
+        "network",
+        r"\b(?:netzwerk\w*|network\w*|\d+\s?(?:gbe|gbit\w*)|ethernet|infiniband|lan\b|wlan|wi-?fi|switch\b|vpn)",
+    ),
+    (
+        "availability",
+        r"(?:ausf(?:all|äll|aell)|failover|redundan|hochverf|verfügbar|verfuegbar|uptime|n\+1|\bdies\b|"
+        r"99[.,]\d|two sites|zwei standorte|hot ?spare)",
+    ),
+    (
+        "operation",
+        r"\b(?:backup\w*|sicherung der|restore|monitoring|datenschutz|dsgvo|gdpr|updates?|versionen|access control|zugriff\w*)",
+    ),
     ("ecosystem", r"\b(?:tpus?|npus?|inferentia|trainium|gaudi|ascend|asics?|neuron)\b"),
-    ("profile", r"\b(?:unterbau|workstation|server oder|profil\w*|which (?:box|machine)|welche(?:r|n)? (?:rechner|server|maschine))"),
-)  # fmt: skip
+    (
+        "profile",
+        r"\b(?:unterbau|workstation|server oder|profil\w*|which (?:box|machine)|welche(?:r|n)? (?:rechner|server|maschine))",
+    ),
+)
 _COMPILED: Final = tuple((focus, re.compile(pattern, re.IGNORECASE)) for focus, pattern in _WORDS)
 _PCIE: Final = re.compile(r"\bpcie?[- ]?(?:gen\s?)?([1-7])(?:\.0)?(?:\s?x\s?(\d{1,2}))?", re.IGNORECASE)
 _AVAILABILITY: Final = re.compile(r"\b(9\d(?:[.,]\d+)?)\s?%")

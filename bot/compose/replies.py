@@ -140,7 +140,9 @@ def _without_nameless(heard: Heard) -> Heard:
     """ "What kind of card?" asks for hardware: the card without a name is the answer, not a fact."""
     if not heard.asks("size") or heard.asks("fits"):
         return heard
-    specs = tuple({key: value for key, value in spec.items() if key != "hardware" or not _nameless(spec)} for spec in heard.specs)
+    specs = tuple(
+        {key: value for key, value in spec.items() if key != "hardware" or not _nameless(spec)} for spec in heard.specs
+    )
     return replace(heard, specs=specs)
 
 

@@ -31,7 +31,7 @@ _REFERENCE_CARD: Final = "nvidia-l40s"
 def write(draft: Draft, spec: Spec, defaults: Defaults) -> bool:
     """The whole service; False where the spec cannot be read."""
     try:
-        asked = parse_spec({**spec, "task": "rag"} | _language_model(spec))
+        asked = parse_spec({**_named(spec), "task": "rag"} | _language_model(spec))
     except UserError:
         return False
     generation = plain_spec(generation_spec(asked))
@@ -42,6 +42,13 @@ def write(draft: Draft, spec: Spec, defaults: Defaults) -> bool:
     return True
 
 
+def _named(spec: Spec) -> Spec:
+    """Without hardware that nobody named: "how big must that card be" asks for it."""
+    hardware = [entry for entry in spec.get("hardware") or () if entry.get("accelerator") or entry.get("memory_gb")]
+    rest = {key: value for key, value in spec.items() if key != "hardware"}
+    return {**rest, "hardware": hardware} if hardware else rest
+
+
 def _language_model(spec: Spec) -> Spec:
     """The chat model: the one named unless it only embeds, else a usual one."""
     from sizing.catalogue.load import catalogue
@@ -49,7 +56,11 @@ def _language_model(spec: Spec) -> Spec:
     named = (spec.get("model") or {}).get("id")
     entry = catalogue().models.get(str(named)) if named else None
     if entry is not None and entry.modality in ("embedding", "reranker"):
-        return {"model": {"id": _CHAT_MODEL}, "weights": _CHAT_WEIGHTS, "work": {**(spec.get("work") or {}), "embedder": {"id": named}}}
+        return {
+            "model": {"id": _CHAT_MODEL},
+            "weights": _CHAT_WEIGHTS,
+            "work": {**(spec.get("work") or {}), "embedder": {"id": named}},
+        }
     return {} if spec.get("model") else {"model": {"id": _CHAT_MODEL}, "weights": _CHAT_WEIGHTS}
 
 
@@ -85,25 +96,74 @@ def _say_stages(draft: Draft, work: Mapping[str, Any], hours: Mapping[str, float
     imported, embedding, retrieval = work["import"], work["embedding"], work["retrieval"]
     for value in (imported["hours"], imported["ocr_hours"]):
         draft.material.add(value * 3600, "time")
-    say(draft, "import", "rag", words.text(
-        "work", "import", pages=work["pages"], hours=imported["hours"], cores=imported["cores"], ocr=imported["ocr_hours"]))  # fmt: skip
+    say(
+        draft,
+        "import",
+        "rag",
+        words.text(
+            "work",
+            "import",
+            pages=work["pages"],
+            hours=imported["hours"],
+            cores=imported["cores"],
+            ocr=imported["ocr_hours"],
+        ),
+    )
     draft.material.add_names([names.model(embedding["model"]), names.model(retrieval["reranker"])])
     draft.material.add(embedding["memory_gib"] * 2**30, "bytes")
-    say(draft, "embedding", "embedding", words.text(
-        "work", "embedding", chunks=work["chunks"], tokens=work["chunk_tokens"], model=names.model(embedding["model"]),
-        time=span_time(hours, words), memory=embedding["memory_gib"]))  # fmt: skip
+    say(
+        draft,
+        "embedding",
+        "embedding",
+        words.text(
+            "work",
+            "embedding",
+            chunks=work["chunks"],
+            tokens=work["chunk_tokens"],
+            model=names.model(embedding["model"]),
+            time=span_time(hours, words),
+            memory=embedding["memory_gib"],
+        ),
+    )
     say_index(draft, index)
     draft.material.add(work["growth_per_year"], "share")
     draft.material.add(work["index_later_gib"] * 2**30, "bytes")
-    say(draft, "growth", "vector_index", words.text(
-        "work", "index_growth", growth=work["growth_per_year"], later=work["index_later_gib"], years=work["years"]))  # fmt: skip
+    say(
+        draft,
+        "growth",
+        "vector_index",
+        words.text(
+            "work", "index_growth", growth=work["growth_per_year"], later=work["index_later_gib"], years=work["years"]
+        ),
+    )
     if ranges := retrieval.get("rerank_ms"):
         add_times(draft, {name: value / 1000 for name, value in ranges.items()})
         draft.material.add(retrieval["search_ms"] / 1000, "time")
-        say(draft, "retrieval", "reranking", words.text(
-            "work", "retrieval", search=retrieval["search_ms"], candidates=retrieval["candidates"], rerank=ranges, memory=retrieval["reranker_gib"]))  # fmt: skip
+        say(
+            draft,
+            "retrieval",
+            "reranking",
+            words.text(
+                "work",
+                "retrieval",
+                search=retrieval["search_ms"],
+                candidates=retrieval["candidates"],
+                rerank=ranges,
+                memory=retrieval["reranker_gib"],
+            ),
+        )
     if best is not None:
         draft.material.add(PASSAGES)
-        say(draft, "generation", "rag", words.text(
-            "work", "generation", concurrency=best.figures.get("concurrency", 1), context=best.figures.get("context", work["context_tokens"]),
-            passages=PASSAGES), words.text("work", "generation_context"))  # fmt: skip
+        say(
+            draft,
+            "generation",
+            "rag",
+            words.text(
+                "work",
+                "generation",
+                concurrency=best.figures.get("concurrency", 1),
+                context=best.figures.get("context", work["context_tokens"]),
+                passages=PASSAGES,
+            ),
+            words.text("work", "generation_context"),
+        )

@@ -15,21 +15,26 @@ from bot.thread import Spec, ThreadState
 from sizing.architecture.types import Architecture
 from sizing.catalogue.load import catalogue
 from sizing.defaults import Defaults
+from sizing.ecosystems import ecosystem_of
 from sizing.errors import UserError
 from sizing.memory.weights import bits_per_weight, weights_bytes
 from sizing.resolve import resolve_format, resolve_model
 from sizing.spec import WorkloadSpec, parse_spec
 from sizing.system.links import network_of
 from sizing.system.needs import Needs
-from sizing.system.ram import channels, tokens_s_from_ram
+from sizing.system.ram import channels, ram_of, tokens_s_from_ram
 from sizing.units import GB, GIB
 from sizing.work.pipeline_training import ACTIVATIONS_BYTES_PER_MPIXEL, pipeline_training
 from sizing.work.rag import index_only
 
 _WORK_TASKS: Final = frozenset({"embedding", "reranking", "transcription", "image", "video"})
-_FROM_SCRATCH: Final = re.compile(r"\b(?:von (?:null|grund auf)|from scratch|from zero|pre-?train\w*|vortrainier\w*)", re.IGNORECASE)
+_FROM_SCRATCH: Final = re.compile(
+    r"\b(?:von (?:null|grund auf)|from scratch|from zero|pre-?train\w*|vortrainier\w*)", re.IGNORECASE
+)
 _SCRATCH_PARAMS_B: Final = 7.0
 _CHINCHILLA: Final = 20.0
+_SHORT_OF: Final = 1.03  # RAM that is short by less holds what is memory-mapped
+_EXAMPLE_CORES: Final = 8
 _EXAMPLE_READ_BYTES: Final = 4.92e9  # Llama 3.1 8B in Q4_K_M, the file
 
 
@@ -37,13 +42,21 @@ def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: 
     """Fills the draft where the turn is one of these; the first that fits."""
     if heard.clicked or heard.wish or not heard.in_scope:
         return False
+    try:
+        return _write(draft, heard, text, thread, defaults)
+    except UserError:
+        return False  # a name in it is unknown: the ordinary way says which, and what would work
+
+
+def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: Defaults) -> bool:
     spec: Spec = heard.specs[0] if heard.specs else {}
     return (
         diagnosis.write(draft, heard, text, thread, defaults)
         or _write_work(draft, spec, heard, defaults)
         or _write_training(draft, spec, heard, text)
         or _write_service(draft, spec, heard, text, defaults)
-        or (heard.intent == "cost" and costs.write_unnamed(draft, spec, heard, defaults))
+        or (heard.intent == "cost" and _write_cost(draft, spec, heard, defaults))
+        or _write_ecosystem(draft, spec, text)
         or _write_machine(draft, spec, heard, text, defaults)
     )
 
@@ -60,8 +73,50 @@ def say_beside(draft: Draft, sized: Sized, heard: Heard) -> None:
         system.say_parts(draft, sized, heard, draft.sources.query)
 
 
+def say_ecosystem(draft: Draft, sized: Sized) -> None:
+    """What a chip that is no GPU binds one to, wherever such a chip is sized."""
+    for device in {one.accelerator for one in sized.devices if one.accelerator}:
+        family = ecosystem_of(catalogue().accelerators[device]).family
+        if family in _BINDING:
+            text = draft.words.text("ecosystem", family)
+            if all(text not in paragraph.text for paragraph in draft.paragraphs):
+                draft.say("note", with_mark(text, draft.sources.topic("tpu_npu", text)), draft.title("ecosystem"))
+
+
+_BINDING: Final = frozenset({"tpu", "neuron", "gaudi", "npu_server", "wafer", "other"})
+_CHIPS: Final = (
+    ("npu_client", re.compile(r"\bnpus?\b", re.IGNORECASE)),
+    ("tpu", re.compile(r"\btpus?\b", re.IGNORECASE)),
+    ("neuron", re.compile(r"\b(?:inferentia|trainium|neuron)\b", re.IGNORECASE)),
+    ("gaudi", re.compile(r"\bgaudi\b", re.IGNORECASE)),
+    ("npu_server", re.compile(r"\bascend\b", re.IGNORECASE)),
+)
+
+
+def _write_ecosystem(draft: Draft, spec: Spec, text: str) -> bool:
+    """A kind of chip without a model of chip: what it binds one to, and when not to take it."""
+    named = any(entry.get("accelerator") or entry.get("memory_gb") for entry in spec.get("hardware") or ())
+    kinds = [kind for kind, pattern in _CHIPS if pattern.search(text)]
+    if named or not kinds:
+        return False
+    first, *rest = (draft.words.text("ecosystem", kind) for kind in kinds)
+    draft.headline = with_mark(first, draft.sources.topic("tpu_npu", first))
+    for sentence in (*rest, draft.words.text("ecosystem", "gpu")):
+        draft.say("note", sentence, draft.title("ecosystem"))
+    return True
+
+
+def _write_cost(draft: Draft, spec: Spec, heard: Heard, defaults: Defaults) -> bool:
+    return costs.write_unnamed(draft, spec, heard, defaults) or costs.write_flat(draft, spec, heard, defaults)
+
+
 def _write_work(draft: Draft, spec: Spec, heard: Heard, defaults: Defaults) -> bool:
-    if len(heard.specs) != 1 or spec.get("task") not in _WORK_TASKS or not spec.get("model") or not spec.get("hardware"):
+    if (
+        len(heard.specs) != 1
+        or spec.get("task") not in _WORK_TASKS
+        or not spec.get("model")
+        or not spec.get("hardware")
+    ):
         return False
     return work.write(draft, size(spec, defaults))
 
@@ -118,12 +173,21 @@ def _write_network(draft: Draft, parsed: WorkloadSpec) -> bool:
     """The line between people and a server whose cards nobody named."""
     words = draft.words
     streams = parsed.concurrency or parsed.users or 1
-    network = network_of(Needs(devices=(), host=parsed.host, task=parsed.task, streams=streams, tokens_s=streams * 50.0))
+    network = network_of(
+        Needs(devices=(), host=parsed.host, task=parsed.task, streams=streams, tokens_s=streams * 50.0)
+    )
     seconds = 40 / (network.line_gbit * 0.125 * 0.9)
-    draft.material.add_data({"streams": streams, "text": network.text_mbit_s, "line": network.line_gbit, "seconds": seconds, "size_gb": 40})
+    draft.material.add_data(
+        {"streams": streams, "text": network.text_mbit_s, "line": network.line_gbit, "seconds": seconds, "size_gb": 40}
+    )
     draft.material.add(network.share_of_line, "share")
     draft.headline = words.text(
-        "machine", f"network_{network.verdict}", streams=streams, text=network.text_mbit_s, share=network.share_of_line, line=network.line_gbit
+        "machine",
+        f"network_{network.verdict}",
+        streams=streams,
+        text=network.text_mbit_s,
+        share=network.share_of_line,
+        line=network.line_gbit,
     )
     more = words.text("machine", "network_more", time=seconds, line=network.line_gbit)
     draft.say("note", with_mark(more, draft.sources.topic("network", more)), draft.title("network"))
@@ -133,22 +197,29 @@ def _write_network(draft: Draft, parsed: WorkloadSpec) -> bool:
 
 def _write_channels(draft: Draft, parsed: WorkloadSpec) -> bool:
     """A model whose experts lie in RAM: what each token reads, and how fast which socket is at best."""
-    try:
-        model, _ = resolve_model(parsed.model)
-        chosen = resolve_format(parsed.weights or "q4_k_m")
-    except UserError:
-        return False
-    words = draft.words
-    file_bytes = weights_bytes(model, chosen)
-    read = _read_per_token(model, bits_per_weight(chosen))
-    draft.material.add(file_bytes, "bytes")
+    model, _ = resolve_model(parsed.model)
+    chosen = resolve_format(parsed.weights or "q4_k_m")
+    words, bits = draft.words, bits_per_weight(chosen)
+    in_ram = model.expert_params * bits / 8 if model.moe is not None else weights_bytes(model, chosen)
+    read = _read_per_token(model, bits)
+    draft.material.add(in_ram, "bytes")
     draft.material.add(read, "bytes")
     draft.headline = words.text(
-        "headline", "channels", model=names.model(model.id), weights=names.weight_format(chosen.id), ram=file_bytes / GIB, read=read / GB
+        "headline",
+        "channels",
+        model=names.model(model.id),
+        weights=names.weight_format(chosen.id),
+        ram=in_ram / GIB,
+        read=read / GB,
     )
     draft.material.add_names([names.model(model.id), names.weight_format(chosen.id)])
+    ram = ram_of(Needs(devices=(), host=parsed.host, task=parsed.task, host_gib=in_ram / GIB))
     has = parsed.host.ram_gb
-    holds = "" if has is None else words.text("machine", "ram_holds" if has * GB >= file_bytes + 8 * GB else "ram_holds_not", has=has, need=file_bytes / GIB)
+    holds = ""
+    if has is not None and ram is not None:
+        draft.material.add_data({"has_gb": has, "proposed_gb": ram.proposed_gb})
+        key = "ram_holds" if has * GB * _SHORT_OF >= in_ram else "ram_holds_not"
+        holds = words.text("machine", key, has=has, need=in_ram / GIB, proposed=ram.proposed_gb)
     text = words.text("machine", "cpu_channels", rates=_rates(draft, read))
     draft.say("note", with_mark(text, draft.sources.topic("moe_offload", text)), draft.title("cpu"))
     draft.say("note", holds, draft.title("ram"))
@@ -177,11 +248,12 @@ def _write_cpu_only(draft: Draft, threads: float) -> bool:
     words = draft.words
     draft.material.add(threads)
     draft.material.add(_EXAMPLE_READ_BYTES, "bytes")
+    draft.material.add(_EXAMPLE_CORES)
     draft.material.add_names(["8B", "Q4_K_M", "8 GB"])
     draft.headline = words.text("headline", "cpu_only", threads=threads)
     text = words.text("machine", "cpu_example", read=_EXAMPLE_READ_BYTES / GB, rates=_rates(draft, _EXAMPLE_READ_BYTES))
     draft.say("note", with_mark(text, draft.sources.topic("cpu", text)), draft.title("cpu"))
-    draft.say("note", words.text("machine", "cpu_threads", threads=threads))
+    draft.say("note", words.text("machine", "cpu_threads", threads=threads, cores=_EXAMPLE_CORES))
     return True
 
 
@@ -201,8 +273,12 @@ def _write_scratch(draft: Draft, parsed: WorkloadSpec) -> bool:
     params = (parsed.model.params_b if parsed.model else None) or _SCRATCH_PARAMS_B
     tokens = _CHINCHILLA * params
     training = {"method": "full", "dataset_tokens": tokens * 1e9, "sharding": "zero3", "sequence_tokens": 4096}
-    plain = {"task": "training", "model": {"params_b": params}, "training": training,
-             "hardware": [entry.model_dump(exclude_none=True) for entry in parsed.hardware]}  # fmt: skip
+    plain = {
+        "task": "training",
+        "model": {"params_b": params},
+        "training": training,
+        "hardware": [entry.model_dump(exclude_none=True) for entry in parsed.hardware],
+    }
     sized = size(plain, Defaults())
     hours = (sized.estimate.training or {}).get("hours")
     if not hours:
@@ -212,7 +288,9 @@ def _write_scratch(draft: Draft, parsed: WorkloadSpec) -> bool:
     seconds = work.hours_as_seconds(hours)
     work.add_times(draft, seconds)
     draft.material.add_data({"params": params, "tokens": tokens, "each": _CHINCHILLA})
-    draft.headline = words.text("headline", "scratch", params=params, time=work.span_time(seconds, words), hardware=hardware_label(parsed))
+    draft.headline = words.text(
+        "headline", "scratch", params=params, time=work.span_time(seconds, words), hardware=hardware_label(parsed)
+    )
     draft.lead = words.text("fitting", "scratch", tokens=tokens)
     need = max(device.total_gib for device in sized.devices)
     sentence = words.text("fitting", "scratch_memory", params=params, need=need)
@@ -232,16 +310,38 @@ def _write_pipeline(draft: Draft, parsed: WorkloadSpec) -> bool:
     words, lora = draft.words, bool(parsed.training and parsed.training.method in ("lora", "qlora"))
     activations = ACTIVATIONS_BYTES_PER_MPIXEL
     need = (found.lora if lora else found.mixed) + activations
-    for value in (found.mixed, found.pure, found.small, found.lora, found.frozen, need, found.pure + activations, activations):
+    for value in (
+        found.mixed,
+        found.pure,
+        found.small,
+        found.lora,
+        found.frozen,
+        need,
+        found.pure + activations,
+        activations,
+    ):
         draft.material.add(value, "bytes")
-    draft.material.add(found.params / 1e9)
+    draft.material.add(found.params)
     name = names.model(model.id)
     draft.material.add_names([name])
-    draft.headline = words.text("headline", "pipeline_lora" if lora else "pipeline", model=name, need=need / GIB, pure=(found.pure + activations) / GIB)
+    draft.headline = words.text(
+        "headline",
+        "pipeline_lora" if lora else "pipeline",
+        model=name,
+        need=need / GIB,
+        pure=(found.pure + activations) / GIB,
+    )
     sentence = words.text(
-        "fitting", "pipeline", role=words.text("work", f"role_{found.role}"), params=found.params / 1e9, mixed=found.mixed / GIB,
-        pure=found.pure / GIB, small=found.small / GIB, lora=found.lora / GIB, frozen=found.frozen / GIB,
-    )  # fmt: skip
+        "fitting",
+        "pipeline",
+        role=words.text("work", f"role_{found.role}"),
+        params=found.params / 1e9,
+        mixed=found.mixed / GIB,
+        pure=found.pure / GIB,
+        small=found.small / GIB,
+        lora=found.lora / GIB,
+        frozen=found.frozen / GIB,
+    )
     draft.say("note", with_mark(sentence, draft.sources.topic("training_memory", sentence)), draft.title("training"))
     draft.say("note", words.text("fitting", "pipeline_activations", act=activations / GIB))
     return True

@@ -7,28 +7,41 @@ from typing import Any, Final
 
 from bot.compose.draft import Draft
 from bot.compose.focus import Focus, availability, focuses, older_link
+from bot.compose.labels import verdict_cell
 from bot.explain import with_mark
 from bot.heard import Heard
 from bot.reply.wording import Wording
-from bot.sized import Sized
+from bot.sized import Sized, plain_spec, size
 from sizing.availability import copies_left, topology
+from sizing.defaults import Defaults
 from sizing.ecosystems import ecosystem_of
 from sizing.estimate import Estimate
 from sizing.spec import WorkloadSpec
 from sizing.system.links import copy_seconds
 from sizing.system.machine import System, system_of
-from sizing.system.power import Circuit, Supply
+from sizing.system.power import Circuit, Power, Supply
 from sizing.system.ram import workers_per_gpu
 from sizing.system.storage import media
 
 Say = Callable[["_Told"], Iterator[str]]
 
 _TOPICS: Final[Mapping[Focus, str]] = {
-    "supply": "power_supply", "circuit": "circuit", "heat": "heat_noise", "limit": "power_limit", "ram": "host_ram", "cpu": "cpu",
-    "storage": "load_time", "lanes": "pcie", "network": "network", "availability": "availability", "profile": "profiles",
-    "operation": "backup", "ecosystem": "tpu_npu",
-}  # fmt: skip
+    "supply": "power_supply",
+    "circuit": "circuit",
+    "heat": "heat_noise",
+    "limit": "power_limit",
+    "ram": "host_ram",
+    "cpu": "cpu",
+    "storage": "load_time",
+    "lanes": "pcie",
+    "network": "network",
+    "availability": "availability",
+    "profile": "profiles",
+    "operation": "backup",
+    "ecosystem": "tpu_npu",
+}
 _TITLES: Final[Mapping[Focus, str]] = {"limit": "power_limit", "storage": "storage"}
+_TOLD_MEDIA: Final = frozenset({"nvme_gen4", "object_store_32", "10gbe", "sata_ssd", "1gbe"})
 _POWER_PARTS: Final[tuple[Focus, ...]] = ("supply", "circuit", "limit", "heat")
 _SYSTEM_PARTS: Final[tuple[Focus, ...]] = ("profile", "ram", "cpu", "storage", "lanes", "network")
 
@@ -74,7 +87,9 @@ def say_parts(draft: Draft, sized: Sized, heard: Heard, question: str) -> None:
         _say_parts(told, _asked(heard, question), ())
 
 
-def _told(draft: Draft, spec: WorkloadSpec | None, estimate: Estimate | None, hardware: str, question: str) -> _Told | None:
+def _told(
+    draft: Draft, spec: WorkloadSpec | None, estimate: Estimate | None, hardware: str, question: str
+) -> _Told | None:
     if spec is None or not spec.hardware:
         return None
     placed = with_place(spec, question)
@@ -90,6 +105,8 @@ def _asked(heard: Heard, question: str) -> tuple[Focus, ...]:
     named = focuses(question)
     if heard.asks("power"):
         wanted = [focus for focus in named if focus in _POWER_PARTS]
+        if "supply" in wanted and "circuit" not in wanted:
+            wanted.append("circuit")
         others = [focus for focus in named if focus in ("availability", "lanes") and heard.asks("system")]
         return tuple(dict.fromkeys((*(wanted or _POWER_PARTS[:3]), *others)))
     wanted = [focus for focus in named if focus not in ("circuit", "supply")]
@@ -102,15 +119,50 @@ def _headline(told: _Told, asked: tuple[Focus, ...]) -> tuple[str, tuple[Focus, 
     network = asked[:1] == ("network",)
     if network:
         return next(_network(told)), ("network",)
+    if power is not None and asked and asked[0] == "heat":
+        noise = told.text(f"noise_{system.place.noise}")
+        return f"{told.text('machine_draws', hardware=told.hardware, wall=power.wall_w)} {noise}", ()
     if power is not None and asked and asked[0] in _POWER_PARTS:
-        return _supply_headline(told, power.supply), ()
+        return _power_headline(told, power), ()
+    if asked and "lanes" in asked and system.lanes is not None:
+        _add_link_names(told)
+        return told.text(f"lanes_{system.lanes.matters}"), ("lanes",)
     if system.ram is None or system.cpu is None:
         wall = power.wall_w if power else 0.0
         return told.words.text("headline", "machine_unified", hardware=told.hardware, wall=wall), ()
     return told.words.text(
-        "headline", "machine", hardware=told.hardware, proposed=system.ram.proposed_gb, cores=system.cpu.cores,
-        disk=system.storage.proposed_gb, wall=power.wall_w if power else 0.0,
-    ), ()  # fmt: skip
+        "headline",
+        "machine",
+        hardware=told.hardware,
+        proposed=system.ram.proposed_gb,
+        cores=system.cpu.cores,
+        disk=system.storage.proposed_gb,
+        wall=power.wall_w if power else 0.0,
+    ), ()
+
+
+def _power_headline(told: _Told, power: Power) -> str:
+    """The circuit that was named comes first where it does not carry the machine."""
+    circuit = power.circuits[0] if told.spec.host.circuit_a or told.spec.host.circuit_v else None
+    supply = _supply_headline(told, power.supply)
+    if circuit is None or circuit.verdict != "no":
+        return supply
+    told.draft.lead = supply
+    return told.text(
+        "circuit_named",
+        hardware=told.hardware,
+        wall=circuit.wall_w,
+        amperes=circuit.amperes,
+        volts=circuit.volts,
+        continuous=circuit.continuous_w,
+    )
+
+
+def _add_link_names(told: _Told) -> None:
+    """Widths and generations stand in fixed texts; they are names, not figures."""
+    told.draft.material.add_names(
+        [*(f"x{width}" for width in (1, 4, 8, 16)), *(f"PCIe {gen}.0" for gen in range(1, 8))]
+    )
 
 
 def _supply_headline(told: _Told, supply: Supply | None) -> str:
@@ -122,7 +174,11 @@ def _supply_headline(told: _Told, supply: Supply | None) -> str:
         supplies = told.text("supplies", units=supply.units, size=supply.proposed_w)
         return told.text("supply_open", hardware=told.hardware, wall=power.wall_w, supplies=supplies)
     return told.text(
-        f"supply_{supply.verdict}", has=supply.has_w, hardware=told.hardware, sum=power.sum_w, needed=supply.needed_atx3_w
+        f"supply_{supply.verdict}",
+        has=supply.has_w,
+        hardware=told.hardware,
+        sum=power.sum_w,
+        needed=supply.needed_atx3_w,
     )
 
 
@@ -140,8 +196,18 @@ def _supply(told: _Told) -> Iterator[str]:
     power = told.system.power
     if power is None or power.supply is None:
         return
-    supply, count = power.supply, len(told.system.power.supply.connectors) if told.system.power and told.system.power.supply else 0
-    yield told.text("parts", cards=power.cards_w, devices=round(power.cards_w / power.card_w), card=power.card_w, cpu=power.cpu_w, base=power.base_w)
+    supply, count = (
+        power.supply,
+        len(told.system.power.supply.connectors) if told.system.power and told.system.power.supply else 0,
+    )
+    yield told.text(
+        "parts",
+        cards=power.cards_w,
+        devices=round(power.cards_w / power.card_w),
+        card=power.card_w,
+        cpu=power.cpu_w,
+        base=power.base_w,
+    )
     yield told.text("supply_rule", needed=supply.needed_atx3_w, older=supply.needed_older_w)
     yield told.text("excursion_ok" if supply.excursion_ok else "excursion_no", excursion=supply.excursion_w)
     known = {kind: number for kind, number in supply.connectors.items() if kind != "unknown"}
@@ -158,9 +224,14 @@ def _circuit(told: _Told) -> Iterator[str]:
 
 def _circuit_text(told: _Told, one: Circuit) -> str:
     return told.text(
-        f"circuit_{one.verdict}", amperes=one.amperes, volts=one.volts, continuous=one.continuous_w, rated=one.rated_w, wall=one.wall_w,
+        f"circuit_{one.verdict}",
+        amperes=one.amperes,
+        volts=one.volts,
+        continuous=one.continuous_w,
+        rated=one.rated_w,
+        wall=one.wall_w,
         circuits=one.circuits,
-    )  # fmt: skip
+    )
 
 
 def _limit(told: _Told) -> Iterator[str]:
@@ -168,7 +239,11 @@ def _limit(told: _Told) -> Iterator[str]:
     if limit is None or limit.share_of_tdp >= 1:
         return
     yield told.text(
-        "limit_decode", limit=limit.watts, share=limit.share_of_tdp, decode=limit.decode_share, prefill=limit.prefill_share
+        "limit_decode",
+        limit=limit.watts,
+        share=limit.share_of_tdp,
+        decode=limit.decode_share,
+        prefill=limit.prefill_share,
     )
     told.draft.material.add(limit.share_of_tdp, "share")
     told.draft.material.add_names(["RTX 3090"])
@@ -180,7 +255,9 @@ def _heat(told: _Told) -> Iterator[str]:
     power, place = told.system.power, told.system.place
     if power is not None:
         yield told.text("heat", wall=power.wall_w, btu=power.heat_btu_h, kwh=power.kwh_per_day, idle=power.idle_w)
-    yield told.text("heat_place", noise=told.text(f"noise_{place.noise}"), cooling=told.text(f"cooling_{place.cooling}"))
+    yield told.text(
+        "heat_place", noise=told.text(f"noise_{place.noise}"), cooling=told.text(f"cooling_{place.cooling}")
+    )
     if place.passive_cards:
         yield told.text("passive")
     if power is not None and power.wall_w > 10_000:
@@ -193,16 +270,24 @@ def _ram(told: _Told) -> Iterator[str]:
     if ram is None:
         yield told.text("ram_unified")
         return
-    parts = {"offloaded": ram.offloaded_gb, "services": ram.services_gb, "files": ram.files_gb, "index": ram.index_gb,
-             "workers": ram.workers_gb, "reserve": ram.reserve_gb}  # fmt: skip
+    parts = {
+        "offloaded": ram.offloaded_gb,
+        "services": ram.services_gb,
+        "files": ram.files_gb,
+        "index": ram.index_gb,
+        "workers": ram.workers_gb,
+        "reserve": ram.reserve_gb,
+    }
     shown = [told.text(f"ram_part_{name}", value=value) for name, value in parts.items() if value >= 1]
     yield told.text("ram", proposed=ram.proposed_gb, parts=told.words.listed(shown))
     if ram.rule_gb > ram.sum_gb:
         yield told.text("ram_rule", rule=ram.rule_gb)
     if ram.has_gb is not None and ram.verdict:
         yield told.text(f"ram_{ram.verdict}", has=ram.has_gb)
-    place = told.system.place
-    yield told.text("ecc_advised" if place.ecc_advised else "ecc_not_needed")
+    if told.system.place.ecc_advised:
+        yield told.text("ecc_advised")
+    elif "ecc" in told.question.lower():
+        yield told.text("ecc_not_needed")
 
 
 def _cpu(told: _Told) -> Iterator[str]:
@@ -219,11 +304,19 @@ def _storage(told: _Told) -> Iterator[str]:
         told.draft.material.add(3)
         told.draft.material.add(1.5)
         yield told.text(
-            "disks", models=disks.models_gb, versions=3, system=disks.system_gb, databases=disks.databases_gb, logs=disks.logs_gb,
+            "disks",
+            models=disks.models_gb,
+            versions=3,
+            system=disks.system_gb,
+            databases=disks.databases_gb,
+            logs=disks.logs_gb,
             proposed=disks.proposed_gb,
-        )  # fmt: skip
-        shown = [told.text("load_one", medium=told.text(f"medium_{one.medium}"), time=one.seconds) for one in disks.load
-                 if one.medium in ("nvme_gen4", "sata_ssd", "1gbe")]  # fmt: skip
+        )
+        shown = [
+            told.text("load_one", medium=told.text(f"medium_{one.medium}"), time=one.seconds)
+            for one in disks.load
+            if one.medium in _TOLD_MEDIA
+        ]
         told.draft.material.add_data([{"seconds": one.seconds} for one in disks.load])
         low, high = disks.engine_start_s
         size = disks.load[0].seconds * disks.load[0].gb_s
@@ -241,13 +334,21 @@ def _lanes(told: _Told) -> Iterator[str]:
     lanes = told.system.lanes
     if lanes is None:
         return
+    _add_link_names(told)
     yield told.text(f"lanes_{lanes.matters}")
     if older_link(told.question) is not None:
         told.draft.material.add(lanes.gb_s, "bandwidth")
         yield told.text("lanes_old", gen=lanes.gen, width=lanes.width, rate=lanes.gb_s)
-    platform = told.text("lanes_platform", name=lanes.platform, lanes=lanes.platform_lanes) if lanes.platform else told.text("lanes_none")
+    platform = (
+        told.text("lanes_platform", name=lanes.platform, lanes=lanes.platform_lanes)
+        if lanes.platform
+        else told.text("lanes_none")
+    )
     told.draft.material.add_names([lanes.platform or ""])
     yield told.text("lanes_need", cards=lanes.cards, full=lanes.lanes_full, slots=lanes.slots, platform=platform)
+    if lanes.platform_least and lanes.platform_least != lanes.platform:
+        told.draft.material.add_names([lanes.platform_least])
+        yield told.text("lanes_least", least=lanes.lanes_least, platform=lanes.platform_least)
     if lanes.nvlink and lanes.cards > 1:
         yield told.text("lanes_nvlink", domain=lanes.domain)
     yield told.text("lanes_mechanical")
@@ -256,9 +357,15 @@ def _lanes(told: _Told) -> Iterator[str]:
 def _network(told: _Told) -> Iterator[str]:
     network = told.system.network
     streams = told.spec.concurrency or told.spec.users or 1
-    told.draft.material.add_data({"streams": streams, "text": network.text_mbit_s, "line": network.line_gbit, "share": network.share_of_line})
+    told.draft.material.add_data(
+        {"streams": streams, "text": network.text_mbit_s, "line": network.line_gbit, "share": network.share_of_line}
+    )
     yield told.text(
-        f"network_{network.verdict}", streams=streams, text=network.text_mbit_s, share=network.share_of_line, line=network.line_gbit
+        f"network_{network.verdict}",
+        streams=streams,
+        text=network.text_mbit_s,
+        share=network.share_of_line,
+        line=network.line_gbit,
     )
     seconds = copy_seconds(40, network.line_gbit)
     told.draft.material.add_data({"seconds": seconds, "size_gb": 40})
@@ -272,18 +379,41 @@ def _availability(told: _Told) -> Iterator[str]:
     target = told.spec.host.availability or 0.995
     devices = sum(entry.count or 1 for entry in told.spec.hardware)
     found = topology(target, max(1, -(-devices // 8)), devices)
-    told.draft.material.add_data({"target": target * 100, "hours": found.target_downtime_h, "servers": found.servers, "devices": found.devices})
+    told.draft.material.add_data(
+        {"target": target * 100, "hours": found.target_downtime_h, "servers": found.servers, "devices": found.devices}
+    )
     told.draft.material.add(target, "share")
     told.draft.material.add(found.target_downtime_h * 3600, "time")
-    yield told.text(f"availability_{found.name}", target=target * 100, hours=found.target_downtime_h, servers=found.servers, devices=found.devices)
+    yield told.text(
+        f"availability_{found.name}",
+        target=target * 100,
+        hours=found.target_downtime_h,
+        servers=found.servers,
+        devices=found.devices,
+    )
     copies = told.spec.parallel.data or devices
     if devices > 1:
         left = copies_left(copies)
         told.draft.material.add(left, "share")
         yield told.text("availability_split", left=left)
+        yield _left_after(told, devices)
     low, high = told.system.storage.engine_start_s
     told.draft.material.add_data({"low_seconds": low, "high_seconds": high})
     yield told.text("availability_restart", low=low, high=high)
+
+
+def _left_after(told: _Told, devices: int) -> str:
+    """What still runs when one of several cards is gone: the most of the others on which the model fits."""
+    spec = plain_spec(told.spec)
+    if not spec.get("model") or len(told.spec.hardware) != 1:
+        return ""
+    rest = {key: value for key, value in spec.items() if key != "parallel"}
+    for count in range(devices - 1, 0, -1):
+        tried = size({**rest, "hardware": [{**spec["hardware"][0], "count": count}]}, Defaults(reserve_share=0.1))
+        if tried.estimate.fits:
+            told.draft.considered.append(tried)
+            return told.text("availability_left", left=tried.hardware, verdict=verdict_cell(tried, told.words))
+    return told.text("availability_left_none")
 
 
 def _profile(told: _Told) -> Iterator[str]:
@@ -304,6 +434,17 @@ def _ecosystem(told: _Told) -> Iterator[str]:
 
 
 _PARTS: Final[Mapping[Focus, Say]] = {
-    "supply": _supply, "circuit": _circuit, "limit": _limit, "heat": _heat, "ram": _ram, "cpu": _cpu, "storage": _storage, "lanes": _lanes,
-    "network": _network, "availability": _availability, "profile": _profile, "operation": _operation, "ecosystem": _ecosystem,
-}  # fmt: skip
+    "supply": _supply,
+    "circuit": _circuit,
+    "limit": _limit,
+    "heat": _heat,
+    "ram": _ram,
+    "cpu": _cpu,
+    "storage": _storage,
+    "lanes": _lanes,
+    "network": _network,
+    "availability": _availability,
+    "profile": _profile,
+    "operation": _operation,
+    "ecosystem": _ecosystem,
+}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from bot.compose import special
 from bot.compose.counting import missed
 from bot.compose.draft import Draft
 from bot.compose.prices import price_sentences
@@ -28,8 +29,11 @@ def say_asked(draft: Draft, sized: Sized, heard: Heard, *, label: str = "", spee
     if sized.estimate.training:
         _training(draft, sized, label)
     for intent, say in _BY_INTENT.items():
-        if heard.asks(intent):
+        if heard.asks(intent) and (label or intent != "power"):
             say(draft, sized, label)
+    special.say_ecosystem(draft, sized)
+    if not label:
+        special.say_beside(draft, sized, heard)
 
 
 def asked_headline(sized: Sized, heard: Heard, words: Wording) -> str | None:

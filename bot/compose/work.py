@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -20,7 +21,13 @@ Range = Mapping[str, float]
 def span_time(seconds: Range, words: Wording) -> str:
     """A range of times in one unit: `1.8–6.2 h`, `12–40 s`."""
     low, high = float(seconds["low"]), float(seconds["high"])
-    for size, unit in ((86_400.0, words.label("words", "days")), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms")):
+    for size, unit in (
+        (86_400.0, words.label("words", "days")),
+        (3600.0, "h"),
+        (60.0, "min"),
+        (1.0, "s"),
+        (1e-3, "ms"),
+    ):
         if high >= 1.5 * size:
             return f"{words.span({'low': low / size, 'high': high / size})} {unit}"
     return f"{words.span({'low': low * 1000, 'high': high * 1000})} ms"
@@ -72,17 +79,52 @@ def _encode(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
         seconds = hours_as_seconds(work["hours"])
         add_times(draft, seconds)
         draft.headline = words.text(
-            "headline", "embed", chunks=work["chunks"], time=span_time(seconds, words), hardware=sized.hardware, model=model
+            "headline",
+            "embed",
+            chunks=work["chunks"],
+            time=span_time(seconds, words),
+            hardware=sized.hardware,
+            model=model,
         )
     elif work.get("search_ms"):
         draft.headline = words.text(
-            "headline", "rerank", model=model, candidates=work["candidates"], time=work["search_ms"], hardware=sized.hardware
+            "headline",
+            "rerank",
+            model=model,
+            candidates=work["candidates"],
+            time=work["search_ms"],
+            hardware=sized.hardware,
         )
     else:
         draft.headline = words.text("headline", "embed_rate", model=model, hardware=sized.hardware, **rates)
-    say(draft, "speed", "embedding", words.text("work", "rates", tokens=rates["rate"], texts=rates["texts"]), words.text("work", "embedding_normal"))
+    say(
+        draft,
+        "speed",
+        "embedding",
+        words.text("work", "rates", tokens=rates["rate"], texts=rates["texts"]),
+        _measured(draft, work),
+        words.text("work", "embedding_normal"),
+    )
     if index := work.get("index"):
         say_index(draft, index)
+
+
+_RATE: Final = re.compile(
+    r"(\d+(?:[.,]\d+)?)\s?(?:chunks?|texts?|docs?|documents?|sentences?|s\w+tze|dokumente|abschnitte)\s?(?:/|per |pro )s",
+    re.IGNORECASE,
+)
+
+
+def _measured(draft: Draft, work: Mapping[str, Any]) -> str:
+    """A rate that the message measured, as a share of the low end."""
+    match = _RATE.search(draft.sources.query)
+    if match is None:
+        return ""
+    observed = float(match[1].replace(",", "."))
+    share = observed / work["texts_s"]["low"]
+    draft.material.add(share, "share")
+    draft.material.add(observed)
+    return draft.words.text("work", "measured_rate", observed=observed, share=share)
 
 
 def say_index(draft: Draft, index: Mapping[str, Any], headline: bool = False) -> None:
@@ -93,21 +135,49 @@ def say_index(draft: Draft, index: Mapping[str, Any], headline: bool = False) ->
     kind = words.text("work", f"index_kind_{index['kind']}")
     if headline:
         draft.headline = words.text(
-            "headline", "index", vectors=index["vectors"], dimensions=index["dimensions"], ram=index["ram_gib"], kind=kind
+            "headline",
+            "index",
+            vectors=index["vectors"],
+            dimensions=index["dimensions"],
+            ram=index["ram_gib"],
+            kind=kind,
         )
     for value in (index["ram_gib"], index["disk_gib"], *index["others_gib"].values()):
         draft.material.add(value * 2**30, "bytes")
     others = [
         words.text("work", "index_other", ram=index["others_gib"][name], kind=words.text("work", f"index_kind_{name}"))
-        for name in ("hnsw-int8", "hnsw-binary", "flat") if name in index["others_gib"]
-    ]  # fmt: skip
-    formula = words.text("work", "index_formula", vectors=index["vectors"], dimensions=index["dimensions"], bytes=index["bytes_per_value"])
-    lead = "" if headline else words.text("headline", "index", vectors=index["vectors"], dimensions=index["dimensions"], ram=index["ram_gib"], kind=kind)
+        for name in ("hnsw-int8", "hnsw-binary", "flat")
+        if name in index["others_gib"]
+    ]
+    formula = words.text(
+        "work",
+        "index_formula",
+        vectors=index["vectors"],
+        dimensions=index["dimensions"],
+        bytes=index["bytes_per_value"],
+    )
+    lead = (
+        ""
+        if headline
+        else words.text(
+            "headline",
+            "index",
+            vectors=index["vectors"],
+            dimensions=index["dimensions"],
+            ram=index["ram_gib"],
+            kind=kind,
+        )
+    )
     say(
-        draft, "index", "vector_index", lead, formula if index["kind"] == "hnsw" else "",
-        words.text("work", "index_others", others=words.listed(others, "or")), words.text("work", "index_disk", disk=index["disk_gib"]),
+        draft,
+        "index",
+        "vector_index",
+        lead,
+        formula if index["kind"] == "hnsw" else "",
+        words.text("work", "index_others", others=words.listed(others, "or")),
+        words.text("work", "index_disk", disk=index["disk_gib"]),
         words.text("work", "index_where") if headline else "",
-    )  # fmt: skip
+    )
 
 
 def write_index(draft: Draft, index: Index) -> None:
@@ -119,18 +189,27 @@ def _transcribe(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
     words, model = draft.words, _model(sized)
     draft.material.add_names([model])
     common = {"hardware": sized.hardware, "model": model}
-    streams = words.span(work["live_streams"])
+    streams = words.text("work", "live_about", **work["live_streams"])
     if work.get("hours"):
         seconds = hours_as_seconds(work["hours"])
         add_times(draft, seconds)
-        draft.headline = words.text("headline", "transcribe_hours", hours=work["audio_hours"], time=span_time(seconds, words), **common)
+        draft.headline = words.text(
+            "headline", "transcribe_hours", hours=work["audio_hours"], time=span_time(seconds, words), **common
+        )
     elif work.get("wanted_streams"):
         draft.headline = words.text("headline", "transcribe_live", streams=streams, **common)
     else:
         draft.headline = words.text("headline", "transcribe", pace=work["real_time_batched"], **common)
-    say(draft, "speed", "transcription", words.text("work", "batched", pace=work["real_time_batched"], single=work["real_time"]))
+    say(
+        draft,
+        "speed",
+        "transcription",
+        words.text("work", "batched", pace=work["real_time_batched"], single=work["real_time"]),
+    )
     if work.get("wanted_streams"):
-        live = words.text("work", "live", streams=streams, wanted=work["wanted_streams"], devices=work["devices_for_streams"])
+        live = words.text(
+            "work", "live", streams=streams, wanted=work["wanted_streams"], devices=work["devices_for_streams"]
+        )
     else:
         live = words.text("work", "live_plain", streams=streams)
     say(draft, "live", "transcription", words.text("reason", "live_is_not_batch"), live)
@@ -143,19 +222,40 @@ def _picture(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
     offload = work["placement"] == "offload"
     key = "picture_no" if sized.verdict == "no" else "picture_offload" if offload else "picture"
     need = work["offload_gib"] if offload else work["resident_gib"]
-    draft.headline = words.text("headline", key, model=model, hardware=sized.hardware, need=need, resident=work["resident_gib"], usable=usable)
-    parts = [words.text("work", "component", name=_role(name, words), size=size) for name, size in work["components_gib"].items()]
+    draft.headline = words.text(
+        "headline", key, model=model, hardware=sized.hardware, need=need, resident=work["resident_gib"], usable=usable
+    )
+    parts = [
+        words.text("work", "component", name=_role(name, words), size=size)
+        for name, size in work["components_gib"].items()
+    ]
     for size in (*work["components_gib"].values(), need, work["resident_gib"]):
         draft.material.add(size * 2**30, "bytes")
-    say(draft, "images", "image_video", words.text("work", "components", parts=words.listed(parts)), words.text("reason", "parts_take_turns"))
+    say(
+        draft,
+        "images",
+        "image_video",
+        words.text("work", "components", parts=words.listed(parts)),
+        words.text("reason", "parts_take_turns"),
+    )
     if seconds := work.get("seconds"):
         add_times(draft, seconds)
         key = "video_time" if work["frames"] > 1 else "picture_time"
         say(
-            draft, "speed", "image_video",
-            words.text("work", key, width=work["width"], height=work["height"], steps=work["steps"], frames=work["frames"], time=span_time(seconds, words)),
+            draft,
+            "speed",
+            "image_video",
+            words.text(
+                "work",
+                key,
+                width=work["width"],
+                height=work["height"],
+                steps=work["steps"],
+                frames=work["frames"],
+                time=span_time(seconds, words),
+            ),
             words.text("work", "together"),
-        )  # fmt: skip
+        )
 
 
 def _role(name: str, words: Wording) -> str:
@@ -171,5 +271,9 @@ def _add_rates(draft: Draft, *rates: Range) -> None:
 
 
 _BY_TASK: Final[Mapping[str, Callable[[Draft, Sized, Mapping[str, Any]], None]]] = {
-    "embedding": _encode, "reranking": _encode, "transcription": _transcribe, "image": _picture, "video": _picture,
-}  # fmt: skip
+    "embedding": _encode,
+    "reranking": _encode,
+    "transcription": _transcribe,
+    "image": _picture,
+    "video": _picture,
+}

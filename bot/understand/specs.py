@@ -10,6 +10,7 @@ from sizing.catalogue.names import find
 _TASKS = {
     "transcription": "transcription",
     "image": "image",
+    "diffusion": "image",
     "video": "video",
     "embedding": "embedding",
     "reranking": "reranking",
@@ -133,11 +134,10 @@ def _training(request: Request) -> dict[str, Any]:
     if "finetune" not in request.intents and request.intent != "finetune":
         return {}
     other = request.other
-    out: dict[str, Any] = {
-        "method": other.get("recipe")
-        if other.get("recipe") in ("dpo", "grpo", "ppo") and not request.method
-        else request.method or "lora"
-    }
+    recipe = other.get("recipe") if other.get("recipe") in ("dpo", "grpo", "ppo") else None
+    out: dict[str, Any] = {"method": recipe or request.method or "lora"}
+    if recipe and request.method in ("lora", "qlora"):
+        out["lora_rank"] = 16  # tells the engine that a preference run trains an adapter
     length = request.context_tokens or request.input_tokens
     if length and 0 < length <= 1e9:
         out["sequence_tokens"] = int(length)
@@ -195,6 +195,7 @@ def _task(model: dict[str, Any] | None, request: Request) -> str:
         "asr": "transcription",
         "speech-to-text": "transcription",
         "image": "image",
+        "diffusion": "image",
         "video": "video",
         "text-to-image": "image",
         "text-to-video": "video",

@@ -26,6 +26,7 @@ class Lanes:
     cards: int
     lanes_full: int
     lanes_least: int
+    platform_least: str | None
     slots: int
     platform: str | None
     platform_lanes: int
@@ -61,10 +62,10 @@ def lanes_of(needs: Needs) -> Lanes | None:
     gen = (first.pcie.get("gen") if first else None) or 4
     wired, lanes = min(gen, needs.host.pcie_gen or gen), min(width, needs.host.pcie_lanes or width)
     full, least = boards * width + _OTHER_LANES, boards * (4 if needs.tensor == 1 and not needs.trains else 8) + _OTHER_LANES
-    platform, has = _platform(least if boards <= 2 and width * boards > 24 else full)
+    platform, has = _platform(full)
     joined = first.interconnect["type"] if first else "none"
     return Lanes(
-        boards, full, least, boards * ((first.slots if first else None) or _SLOT_WIDTH), platform, has, _matters(needs), wired, lanes,
+        boards, full, least, _platform(least)[0], boards * ((first.slots if first else None) or _SLOT_WIDTH), platform, has, _matters(needs), wired, lanes,
         float(fact(f"pcie-gen{min(wired, 6)}", "x1")) * lanes, joined.startswith("nvlink"),
         int((first.interconnect.get("max_domain") if first else None) or 1),
     )  # fmt: skip

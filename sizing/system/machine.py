@@ -53,5 +53,5 @@ def machine(needs: Needs) -> System:
     power = power_of(needs, platform)
     return System(
         platform, ram_of(needs), cpu_of(needs), storage_of(needs), lanes_of(needs), network_of(needs), power,
-        place_of(needs, platform, power.wall_w if power else 0.0), profile_of(needs, platform),
+        place_of(needs, platform, power.wall_w if power else 0.0), profile_of(needs),
     )  # fmt: skip

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from sizing.spec import Host
 from sizing.system.needs import Needs
 from sizing.system.power import Platform
 
@@ -79,14 +80,15 @@ def _cooling(needs: Needs, wall_w: float) -> Cooling:
     return "room" if wall_w <= _ROOM_W else "ventilated" if wall_w <= _VENTILATED_W else "air_conditioned"
 
 
-def profile_of(needs: Needs, platform: Platform) -> Profile:
+def profile_of(needs: Needs) -> Profile:
     """By load first: not the company decides but how much runs at once, and what may stand still."""
     people = needs.users or needs.streams
+    server_cards = platform_of(replace(needs, host=Host())) == "server"
     because = [code for code, holds in (
         ("many_users", people > 10), ("several_users", 1 < people <= 10), ("one_user", people == 1), ("many_cards", len(needs.gpus) > 2),
-        ("server_cards", platform == "server"), ("trains", needs.trains), ("must_not_fail", (needs.host.availability or 0) >= 0.999),
+        ("server_cards", server_cards), ("trains", needs.trains), ("must_not_fail", (needs.host.availability or 0) >= 0.999),
     ) if holds]  # fmt: skip
-    if people > 10 or platform == "server" or (needs.host.availability or 0) >= 0.999:
+    if people > 10 or server_cards or (needs.host.availability or 0) >= 0.999:
         return Profile("C", tuple(because))
     if people > 1 or len(needs.gpus) > 1 or needs.trains:
         return Profile("B", tuple(because))
