@@ -32,6 +32,9 @@ def corrected(text: Text, figures: Figures, follow_up: FollowUp, alone: Request,
                     "evidence": {**alone.evidence, "models": alone.text.strip()},
                 }
             )
+    again = _memory_again(text, alone, thread)
+    if again:
+        return again
     bare = _bare(text, figures)
     if (
         not thread
@@ -53,6 +56,25 @@ def corrected(text: Text, figures: Figures, follow_up: FollowUp, alone: Request,
     value = quantity.value / 100 if name == "active_share" else binary_k(quantity.value, quantity.scale)
     words = {**alone.evidence, name: text.quote(*quantity.span)}
     return alone.model_copy(update={name: value, "said": (*alone.said, name), "evidence": words})
+
+
+_THE_FIGURE = re.compile(
+    r"\b(?:the|die|der|den|das|zu[mr]?)\s(?P<gb>\d{2,3})(?:er)?\b(?!\s?(?:users?|nutzer|leute|people|%|k\b))"
+)
+
+
+def _memory_again(text: Text, alone: Request, thread: Sequence[Request]) -> Request | None:
+    """ "Back to the 40": a figure that was the memory of the same card earlier in the thread."""
+    found = _THE_FIGURE.search(text.folded)
+    if not found or not thread or "hardware" in alone.said or len(thread[-1].hardware) != 1:
+        return None
+    device, gb = thread[-1].hardware[0], float(found.group("gb"))
+    known = {d.memory_gb for turn in thread for d in turn.hardware if d.accelerator == device.accelerator}
+    if gb not in known or device.memory_gb in (None, gb):
+        return None
+    words = {**alone.evidence, "hardware": text.quote(*found.span("gb"))}
+    hardware = (device.model_copy(update={"memory_gb": gb}),)
+    return alone.model_copy(update={"hardware": hardware, "said": (*alone.said, "hardware"), "evidence": words})
 
 
 _CORRECTS = re.compile(

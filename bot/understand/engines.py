@@ -69,7 +69,8 @@ _OWN_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "llama.cpp",
         re.compile(
-            r"\bllama_(?:new_context|model_load|kv_cache|context|init)\w*|\bggml_\w+|\bngl\b|n_gpu_layers|n-gpu-layers|--n-cpu-moe|\bctk\b|\bctv\b|-ot exps|"
+            r"\bllama_(?:new_context|model_load|kv_cache|context|init)\w*|\bggml_\w+|\bngl\b|"
+            r"n_gpu_layers|n-gpu-layers|--n-cpu-moe|\bctk\b|\bctv\b|-ot exps|"
             r"\bgguf\b(?=.*\b-c \d)"
         ),
     ),
@@ -140,6 +141,7 @@ def choose_engine(mentions: list[EngineMention], in_thread: bool = False) -> Eng
 
 Method = Literal["full", "lora", "qlora"]
 
+FOUR_BIT = frozenset(("4bit", "nf4", "bnb-4bit", "int4", "fp4"))
 _QLORA = re.compile(r"(?<![a-z])q-?lora\b")
 _LORA = re.compile(
     r"(?<![a-z])(?:(?:rs|do)?lora|loras|peft)\b(?![- ]?adapters? (?:serv|auf|on|at|fuer)|" r"s? gleichzeitig)"
@@ -207,7 +209,7 @@ def read_method(text: Text, bits: str) -> MethodReading:
     if len(methods) != 1:
         return MethodReading(None, methods, recipe=recipe)
     method, match = methods[0], found[methods[0]]
-    if method == "lora" and bits in ("4bit", "nf4", "bnb-4bit", "int4", "fp4"):
+    if method == "lora" and bits in FOUR_BIT:
         method = "qlora"
     return MethodReading(method, (method,), match.start(), match.end(), recipe)
 

@@ -29,6 +29,9 @@ _PAIR_BEFORE = re.compile(r"(?<![\w./,])(?P<figure>\d++(?:[.,]\d+)?)(?P<k>k?)\s?
 _ONE_IN = re.compile(
     r"\b(?:one|1|einer?|eine[mn]?|jede[rnms]?)\s(?:in|out of|of|von|aus)\s(?:every |etwa |about |ca\. )?$"
 )
+_OF_MANY = re.compile(
+    r"\s(?:in|out of|von|aus)\s(?:every |etwa |about |ca\. )?\d+(?![\d.,]*\s?(?:gb|k\b|min|s\b|h\b|sec|days|tagen))"
+)
 _A_PERIOD = re.compile(r"\s?(?:/|a|per|pro|im|je)\s?(?:month|monat|year|jahr|hour|stunde|day|tag|mo\b|h\b)")
 _MEMORY_NEXT = re.compile(r"\s?\d{1,3}\s?(?:gb?|gib)\b")
 _BREAKS = re.compile(r"\s(?:dies|fails|is down|breaks|crashes|ausf|stirbt|kaputt|faellt|goes)")
@@ -96,6 +99,8 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
     length = _of_a_pair(place)
     if length:
         return [length]
+    if quantity.value == 1 and _OF_MANY.match(place.right):
+        return [Reading("part", 1.0, *quantity.span, 7.0, "one in")]
     if _ONE_IN.search(place.left) and quantity.value > 1 and ONE_IN_AFTER.match(place.right):
         return [Reading("active_share", 1 / quantity.value, *quantity.span, 7.0, "one in")]
     found = list(proposals(place, _RULES))

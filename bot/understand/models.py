@@ -238,6 +238,8 @@ def _belongs(text: Text, piece: Part, lexicon: ModelLexicon) -> bool:
 def _believable(text: Text, run: Sequence[Part], key: tuple[str, ...]) -> bool:
     """Everyday words ("solar", "spark", "step 3") are models only with company or a capital letter."""
     head = run[0]
+    if all(part.kind == "size" for part in run):
+        return False  # "a 405B" is a size, whatever model made it known
     if len(head.text) == 1 and len(run) > 1 and run[1].start - head.end > (text.folded[head.end : head.end + 1] == "-"):
         return False
     if not is_careful(head.text):
@@ -435,6 +437,8 @@ def renamed(name: str, folded: str) -> str | None:
             continue
         kept = [word for word in base if not (piece.kind == "number" and word.replace(".", "").isdigit())]
         ids = lexicon.ids.get(tuple(sorted([*kept, piece.text]))) if piece.kind in ("word", "number") else None
+        if not ids and piece.kind == "number":  # "R1", then "V3.2": the letter of the series goes with its number
+            ids = lexicon.ids.get(tuple(sorted([*(word for word in kept if len(word) > 1), piece.text])))
         if ids and ids[0] != name:
             return ids[0]
         swapped = _swapped(base, piece.text) if piece.kind == "word" and not _AS_SPEED.search(folded) else None

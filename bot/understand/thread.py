@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from bot.understand.engines import FOUR_BIT
 from bot.understand.follow_up import FollowUp
 from bot.understand.models import sibling_of
 from bot.understand.request import FIELDS, Change, Device, Intent, Request
@@ -31,6 +32,8 @@ def apply(thread: Sequence[Request], turn: Request, follow_up: FollowUp) -> Requ
         _merge(values, other, turn, follow_up)
         other |= {name: value for name, value in turn.other.items() if name not in ("topic",)}
         evidence |= {name: words for name, words in turn.evidence.items() if values.get(name) is not None}
+    if values["method"] == "lora" and values["weights"] in FOUR_BIT and {"weights", "method"} & set(turn.said):
+        values["method"] = "qlora"
     intent, intents = _intent(turn, base, follow_up)
     derived = _derive(values, turn, base)
     if "concurrency" in derived:
