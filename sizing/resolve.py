@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -24,6 +25,7 @@ from sizing.units import GIB
 
 _LLAMA_FAMILY = frozenset({"llama.cpp", "ik_llama.cpp", "ollama", "lm-studio"})
 _SERVER_CONTEXT = frozenset({"vllm", "sglang", "tensorrt-llm"})
+_FREE_MIX = re.compile(r"(?:gguf-)?(?:ud-)?q(?P<bits>[2-6])_k_[a-z0-9]{1,4}")
 _NATIVE_ALIASES = {
     "fp32": "fp32",
     "bf16": "bf16",
@@ -241,11 +243,22 @@ def _weights(
         customary = customary_weights(model, engine)
         gaps.fill("weights", customary.id, "customary_weights", engine=engine.name)
         return customary
-    chosen = resolve_format(name)
+    chosen = _mix_like(name) or resolve_format(name)
+    if chosen.id not in (name, f"gguf-{name}") and find(name, "format").id is None:
+        gaps.fill("weights", chosen.id, "unknown_mix", written=name)
     if chosen.kind == "generic":
         chosen = _meant(chosen, model, engine)
         gaps.fill("weights", chosen.id, "generic_format", written=name, engine=engine.name)
     return chosen
+
+
+def _mix_like(name: str) -> Format | None:
+    """The usual GGUF file of the same bits for a mix nobody listed ("q2_k_p"); None where the name is known or no such mix."""
+    written = _FREE_MIX.fullmatch(name.strip().lower())
+    if written is None or find(name, "format").id is not None:
+        return None
+    bits = written.group("bits")
+    return catalogue().formats.get(f"gguf-q{bits}_k_m") or catalogue().formats.get(f"gguf-q{bits}_k")
 
 
 def customary_weights(model: Architecture, engine: Engine) -> Format:
