@@ -84,6 +84,8 @@ def _general(device: Accelerator, asked: Constraints) -> str | None:
         return "not_a_general_accelerator"
     if device.kind == "laptop" and form_of(asked) != "laptop":
         return "laptop_part"
+    if device.gpus_per_card > 1:
+        return "several_chips_on_a_card"
     if device.vendor == "nvidia" and float(device.compute_capability or 0) < _LEAST_CAPABILITY:
         return "too_old"
     if "jetson" in device.id:

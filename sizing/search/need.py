@@ -18,8 +18,9 @@ from sizing.search.candidates import SERVED, Setup, setups
 from sizing.search.machines import Machine
 from sizing.spec import EngineRef, HardwareRef, Parallel, WorkloadSpec
 
-# Machines large enough that plans on them show the KV cache of everything in flight; the first runs servers, the second llama.cpp.
-_PROBES = {False: ("nvidia-h200-sxm-141gb", "vllm"), True: ("apple-m3-ultra", "llama.cpp")}
+# Plans on these show the KV cache of everything in flight, whether it fits or not: servers on a card whose engine default batches are the
+# small ones (a window's pages grow with the batch), llama.cpp on a large machine.
+_PROBES = {False: ("nvidia-l40s", "vllm"), True: ("apple-m3-ultra", "llama.cpp")}
 _KV_FORMATS: dict[bool, tuple[str | None, ...]] = {False: (None, "fp8"), True: (None, "q8_0")}
 _TRAINED_SHARE = 0.25  # QLoRA keeps a quarter of the 16-bit weights; other methods more
 
@@ -63,13 +64,16 @@ def question_of(spec: WorkloadSpec, defaults: Defaults, trusts: frozenset[Trust]
     return Question(spec, defaults, probe.architecture, probe.concurrency, probe.context_tokens, floor, place)
 
 
-def _probe(spec: WorkloadSpec, defaults: Defaults, local: bool, kv_cache: str | None) -> Resolved:
+def _probe(
+    spec: WorkloadSpec, defaults: Defaults, local: bool, kv_cache: str | None, layout: tuple[int, int] = (1, 1)
+) -> Resolved:
     accelerator, engine = _PROBES[local]
+    tensor, pipeline = layout
     return resolve(
         spec.model_copy(
             update={
-                "hardware": (HardwareRef(accelerator=accelerator, count=1),),
-                "parallel": Parallel(),
+                "hardware": (HardwareRef(accelerator=accelerator, count=tensor * pipeline),),
+                "parallel": Parallel(tensor=tensor, pipeline=pipeline, data=1),
                 "engine": spec.engine if spec.engine.name else EngineRef(name=engine),
                 "kv_cache": spec.kv_cache or kv_cache,
                 "task": "inference",
@@ -112,14 +116,29 @@ class _Shared(dict[str, float]):
 
 
 def _kv(question: Question) -> Iterator[tuple[tuple[bool, str | None], float]]:
-    """The KV cache of everything in flight, by engine kind and format, as the memory rooms plan it on one large device."""
+    """The KV cache of everything in flight, by engine kind and format: the least that the memory rooms plan on large devices.
+
+    Pages of hybrid caches depend on how layers are spread, so servers are asked for one device, four in tensor and four in pipeline.
+    """
+    heads = question.model.heads or 4
+    layouts = ((1, 1), (1, 4), *(((4, 1),) if heads % 4 == 0 else ()))
     for local, formats in _KV_FORMATS.items():
         for name in formats:
-            try:
-                plan = plan_inference(_probe(question.spec, question.defaults, local, name))
-            except UserError:
-                continue
-            yield (local, name), sum(device.kv_bytes for device in plan.devices)
+            sizes = [
+                size
+                for layout in (layouts if not local else layouts[:1])
+                for size in _kv_bytes(question, local, name, layout)
+            ]
+            if sizes:
+                yield (local, name), min(sizes)
+
+
+def _kv_bytes(question: Question, local: bool, name: str | None, layout: tuple[int, int]) -> Iterator[float]:
+    try:
+        plan = plan_inference(_probe(question.spec, question.defaults, local, name, layout))
+    except UserError:
+        return
+    yield sum(device.kv_bytes for device in plan.devices)
 
 
 def setups_of(question: Question, machine: Machine) -> tuple[Setup, ...]:
