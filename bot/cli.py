@@ -40,7 +40,9 @@ _Sources = Annotated[bool, typer.Option("--sources/--no-sources", help="Look up 
 
 @app.command()
 def ask(
-    text: Annotated[list[str] | None, typer.Argument(help='The question, e.g. "Llama 3.3 70B on 2x4090, 10 users?"')] = None,
+    text: Annotated[
+        list[str] | None, typer.Argument(help='The question, e.g. "Llama 3.3 70B on 2x4090, 10 users?"')
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as one JSON object.")] = False,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="Read JSON Lines on stdin, write one answer a line.")] = False,
     chart: Annotated[Path | None, typer.Option(help="Write the bar chart to this PNG file.")] = None,
@@ -117,6 +119,16 @@ def doctor() -> None:
     from bot.doctor import main as examine
 
     raise typer.Exit(examine())
+
+
+@app.command()
+def playground(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of this machine to serve the page on.")] = 8321,
+) -> None:
+    """Try the bot in a browser, without Slack."""
+    from bot.slack.try_out import main as play
+
+    raise typer.Exit(play(port))
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})

@@ -19,6 +19,7 @@ _INPUTS: Final = (
     "number_input",
     "static_select",
     "multi_static_select",
+    "multi_conversations_select",
     "radio_buttons",
     "checkboxes",
 )

@@ -113,6 +113,13 @@ def _select(part: Json, at: str) -> Iterator[Fault]:
         yield Fault(f"{at}/initial_option", "must be one of the options")
 
 
+def _conversations(part: Json, at: str) -> Iterator[Fault]:
+    optional = ("action_id", "placeholder", "initial_conversations", "filter", "max_selected_items", "focus_on_load")
+    yield from keys(part, at, (), optional)
+    if "placeholder" in part:
+        yield from text(part["placeholder"], f"{at}/placeholder", limits.PLACEHOLDER_CHARS, plain=True)
+
+
 def _choices(part: Json, at: str) -> Iterator[Fault]:
     most = limits.OVERFLOW_OPTIONS if part["type"] == "overflow" else limits.RADIO_OPTIONS
     optional = ("action_id", "confirm", "initial_option", "initial_options", "focus_on_load")
@@ -156,7 +163,8 @@ def _input(part: Json, at: str) -> Iterator[Fault]:
 
 
 ELEMENTS: Final[Mapping[str, Check]] = {
-    "button": _button, "static_select": _select, "multi_static_select": _select, "overflow": _choices,
+    "button": _button, "static_select": _select, "multi_static_select": _select,
+    "multi_conversations_select": _conversations, "overflow": _choices,
     "radio_buttons": _choices, "checkboxes": _choices, "image": _image, "feedback_buttons": _feedback,
     "icon_button": _icon_button, "plain_text_input": _input, "number_input": _input,
 }  # fmt: skip

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import uvicorn
+from starlette.applications import Starlette
 
 from playground.delivery import Transport
 from playground.server import web_app
@@ -55,10 +56,17 @@ class _QuietServer(uvicorn.Server):
 
 
 @contextlib.asynccontextmanager
-async def running_slack(app: App, transport: Transport, **options: Any) -> AsyncIterator[Slack]:
-    """A double that answers Web API calls at its `base_url`."""
+async def running_slack(
+    app: App,
+    transport: Transport,
+    *,
+    web: Callable[[Slack], Starlette] = web_app,
+    port: int | None = None,
+    **options: Any,
+) -> AsyncIterator[Slack]:
+    """A double that answers Web API calls at its `base_url`; `web` may serve more than the Web API."""
     slack = Slack(app, transport, **options)
-    async with serving(web_app(slack)) as base_url:
+    async with serving(web(slack), port) as base_url:
         slack.base_url = base_url
         try:
             yield slack

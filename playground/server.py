@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from playground import limits
@@ -22,7 +22,7 @@ from playground.slack import Slack
 from playground.workspace import Json, ResponseUrl
 
 
-def web_app(slack: Slack) -> Starlette:
+def web_app(slack: Slack, *more: BaseRoute) -> Starlette:
     """The ASGI app of a double; more routes (a page) may be added by whoever embeds it."""
     endpoints = Endpoints(slack)
     return Starlette(
@@ -31,6 +31,7 @@ def web_app(slack: Slack) -> Starlette:
             Route("/response/{id}", endpoints.respond, methods=["POST"]),
             Route("/upload/{id}", endpoints.upload, methods=["POST"]),
             WebSocketRoute("/link", endpoints.link),
+            *more,
         ]
     )
 

@@ -34,6 +34,7 @@ class Slack:
         self.deliverer = Deliverer(transport, retry_delays_s)
         self.calls: list[tuple[str, Json]] = []
         self.base_url = ""
+        self.version = 0
         self._changed = asyncio.Event()
 
     # What the app's calls do
@@ -55,9 +56,16 @@ class Slack:
         return result
 
     def changed(self) -> None:
-        """Wake everybody who waits in `until`."""
+        """Wake everybody who waits in `until` or `news`."""
+        self.version += 1
         self._changed.set()
         self._changed = asyncio.Event()
+
+    async def news(self, seen: int) -> int:
+        """Wait until something is newer than `seen`; the version it then has."""
+        while self.version == seen:
+            await self._changed.wait()
+        return self.version
 
     def _announce(self, message: Json) -> None:
         channel = self.workspace.channels[message["channel"]]
@@ -76,6 +84,7 @@ class Slack:
             channel.id, self.workspace.new_ts(), user.id, text, thread, subtype=subtype, files=list(files),
         )  # fmt: skip
         self.workspace.messages.append(message)
+        self.changed()
         for kind in self._kinds(channel, text, order):
             root = self.workspace.message(channel.id, thread) if thread else None
             event = payloads.message_event(message, user, channel, kind, root)
@@ -142,7 +151,7 @@ class Slack:
         if name not in self.app.commands:
             raise ValueError(f"the manifest has no command {name}")
         url = self.new_response_url(user, channel, None)
-        trigger = self.workspace.new_trigger()
+        trigger = self.workspace.new_trigger(user.id)
         payload = payloads.command(self.app, user, channel, name, text, trigger, url)
         delivery = await self.deliverer.deliver("slash_commands", payload)
         self._show_ack(delivery, url)
@@ -176,18 +185,19 @@ class Slack:
 
     async def click(self, user: User, message: Message, action_id: str, value: str | None = None) -> Delivery:
         """Click the button whose action id starts with `action_id` (and has `value`, for feedback buttons)."""
-        return await self._act(user, message, find_action(message.blocks, action_id, value))
+        return await self.act(user, message, find_action(message.blocks, action_id, value))
 
     async def choose(self, user: User, message: Message, action_id: str, option: int) -> Delivery:
         """Choose option number `option` of the select whose action id starts with `action_id`."""
         action = find_action(message.blocks, action_id)
         chosen = action.pop("options")[option]
-        return await self._act(user, message, action | {"selected_option": chosen})
+        return await self.act(user, message, action | {"selected_option": chosen})
 
-    async def _act(self, user: User, message: Message, action: Json) -> Delivery:
+    async def act(self, user: User, message: Message, action: Json) -> Delivery:
+        """Use an interactive element of a message; `action` as Slack puts it into the payload."""
         channel = self.workspace.channels[message.channel]
         payload = payloads.block_actions(
-            self.app, user, message, action, channel, self.workspace.new_trigger(),
+            self.app, user, message, action, channel, self.workspace.new_trigger(user.id),
             self.new_response_url(user, channel, message), self.workspace.new_ts(),
         )  # fmt: skip
         delivery = await self.deliverer.deliver("interactive", payload)
@@ -207,16 +217,22 @@ class Slack:
     async def submit(self, user: User, shown: View, values: Json) -> Delivery:
         """Submit a modal; its values as Slack nests them: block id → action id → value."""
         view = views.answer(shown)["view"]
-        payload = payloads.view_submission(self.app, user, view, values, self.workspace.new_trigger())
+        payload = payloads.view_submission(self.app, user, view, values, self.workspace.new_trigger(user.id))
         return await self.deliverer.deliver("interactive", payload)
 
     async def shortcut(self, user: User, callback: str, message: Message) -> Delivery:
         """Use a message shortcut on a message."""
         channel = self.workspace.channels[message.channel]
         payload = payloads.message_shortcut(
-            self.app, user, callback, message, channel, self.workspace.new_trigger(),
+            self.app, user, callback, message, channel, self.workspace.new_trigger(user.id),
             self.new_response_url(user, channel, None),
         )  # fmt: skip
+        return await self.deliverer.deliver("interactive", payload)
+
+    async def act_in_view(self, user: User, shown: View, action: Json) -> Delivery:
+        """Use an interactive element of a modal or of the Home tab."""
+        view, trigger = views.answer(shown)["view"], self.workspace.new_trigger(user.id)
+        payload = payloads.view_action(self.app, user, view, action, trigger, self.workspace.new_ts())
         return await self.deliverer.deliver("interactive", payload)
 
     # What people see

@@ -71,6 +71,7 @@ class View:
 @dataclass
 class Trigger:
     issued_at: float
+    user: str = ""
     used: bool = False
 
 
@@ -90,6 +91,8 @@ class App:
     scopes: frozenset[str]
     events: frozenset[str]
     commands: frozenset[str]
+    shortcuts: tuple[tuple[str, str], ...] = ()
+    """Message shortcuts: callback id and name."""
     id: str = "A0SIZEWISE"
     bot_id: str = "B0SIZEWISE"
     bot_user: str = "U0SIZEWISE"
@@ -106,6 +109,11 @@ class App:
             scopes=frozenset(manifest["oauth_config"]["scopes"]["bot"]),
             events=frozenset(settings.get("bot_events", [])),
             commands=frozenset(command["command"] for command in commands),
+            shortcuts=tuple(
+                (each["callback_id"], each["name"])
+                for each in manifest.get("features", {}).get("shortcuts", [])
+                if each["type"] == "message"
+            ),
         )
 
 
@@ -125,6 +133,7 @@ class Workspace:
         self.triggers: dict[str, Trigger] = {}
         self.response_urls: dict[str, ResponseUrl] = {}
         self.statuses: list[tuple[str, str, str]] = []
+        self.status_now: dict[tuple[str, str], str] = {}
         self.prompts: list[Json] = []
         self.reactions: list[tuple[str, str, str]] = []
         self.complaints: list[str] = []
@@ -172,9 +181,9 @@ class Workspace:
         found = [m for m in self.messages if m.channel == channel and m.root == root]
         return sorted(found, key=lambda m: m.ts)
 
-    def new_trigger(self) -> str:
+    def new_trigger(self, user: str = "") -> str:
         trigger = f"{self.new_id('')}.{self.new_id('')}.{self.new_id('t')}"
-        self.triggers[trigger] = Trigger(self.clock())
+        self.triggers[trigger] = Trigger(self.clock(), user)
         return trigger
 
     def use_trigger(self, trigger: str) -> str | None:

@@ -83,6 +83,7 @@ def post_message(call: Call) -> Json:
         sent=dict(call.args),
     )  # fmt: skip
     workspace.messages.append(message)
+    workspace.status_now.pop((channel.id, message.root), None)
     call.announce(workspace.as_json(message) | {"channel": channel.id})
     return {"channel": channel.id, "ts": message.ts, "message": workspace.as_json(message)}
 

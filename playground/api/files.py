@@ -13,7 +13,10 @@ def upload_url(call: Call) -> Json:
     if length <= 0:
         raise ApiError("invalid_arguments")
     file_id = call.workspace.new_id("F")
-    call.workspace.files[file_id] = {"id": file_id, "name": name, "size": length, "content": None}
+    alt_text = str(call.args.get("alt_txt") or "")
+    if name.endswith(".png") and not alt_text:
+        call.workspace.complain(f"{call.method}: an image without alt_txt")
+    call.workspace.files[file_id] = {"id": file_id, "name": name, "size": length, "content": None, "alt_txt": alt_text}
     return {"file_id": file_id, "upload_url": f"{call.base_url}/upload/{file_id}"}
 
 
@@ -36,7 +39,7 @@ def _finished(call: Call, part: Json) -> Json:
     if stored["content"] is None or len(stored["content"]) != stored["size"]:
         raise ApiError("file_upload_size_mismatch")
     stored["title"] = part.get("title") or stored["name"]
-    return {"id": stored["id"], "name": stored["name"], "title": stored["title"], "size": stored["size"]}
+    return {name: stored[name] for name in ("id", "name", "title", "size", "alt_txt")}
 
 
 def _post(call: Call, files: list[Json]) -> None:

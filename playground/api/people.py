@@ -110,7 +110,9 @@ def set_status(call: Call) -> Json:
     channel = call.channel("channel_id")
     if call.workspace.message(channel.id, call.text("thread_ts")) is None:
         raise ApiError("thread_not_found")
-    call.workspace.statuses.append((channel.id, call.text("thread_ts"), str(call.args.get("status") or "")))
+    status = (channel.id, call.text("thread_ts"), str(call.args.get("status") or ""))
+    call.workspace.statuses.append(status)
+    call.workspace.status_now[status[:2]] = status[2]
     return {}
 
 

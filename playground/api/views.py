@@ -18,9 +18,12 @@ def _checked(call: Call) -> Json:
     return dict(view)
 
 
-def _spend_trigger(call: Call) -> None:
-    if error := call.workspace.use_trigger(call.text("trigger_id")):
+def _spend_trigger(call: Call) -> str:
+    """The user whose trigger it was."""
+    trigger = call.text("trigger_id")
+    if error := call.workspace.use_trigger(trigger):
         raise ApiError(error)
+    return call.workspace.triggers[trigger].user
 
 
 def _stored(call: Call, user: str, view: Json, stack: list[str]) -> View:
@@ -45,19 +48,19 @@ def answer(stored: View) -> Json:
 @method("views.open")
 def open_view(call: Call) -> Json:
     view = _checked(call)
-    _spend_trigger(call)
-    return answer(_stored(call, "", view, []))
+    return answer(_stored(call, _spend_trigger(call), view, []))
 
 
 @method("views.push")
 def push(call: Call) -> Json:
     view = _checked(call)
-    _spend_trigger(call)
-    top = max(call.workspace.views.values(), key=lambda stored: len(stored.stack), default=None)
+    user = _spend_trigger(call)
+    open_views = [stored for stored in call.workspace.views.values() if stored.user == user]
+    top = max(open_views, key=lambda stored: len(stored.stack), default=None)
     stack = top.stack if top else []
     if len(stack) >= limits.VIEW_STACK:
         raise ApiError("push_limit_reached")
-    return answer(_stored(call, "", view, stack))
+    return answer(_stored(call, user, view, stack))
 
 
 @method("views.update")
