@@ -1,12 +1,13 @@
 """The one pipeline: text and thread in, a finished Answer and the next thread out; the same for every surface.
 
-    text + thread → understand → Request → apply to the thread → resolve → Estimates → reasons → passages → explain → Answer
+text + thread → understand → Request → apply to the thread → resolve → Estimates → reasons → passages → explain → Answer
 """
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from bot.answer import Answer, Lang
@@ -15,7 +16,9 @@ from bot.compose.draft import Draft, finish
 from bot.explain import DEEPEST, Sources
 from bot.heard import Heard, hear, of_click
 from bot.sized import engine_defaults
-from bot.thread import Context, TeamDefaults, ThreadState, Turn
+from bot.thread import Configs, Context, Spec, TeamDefaults, ThreadState, Turn
+from sizing.catalogue.names import find
+from sizing.errors import UserError
 
 __all__ = ["Context", "TeamDefaults", "ThreadState", "act", "respond"]
 
@@ -38,6 +41,7 @@ def act(action: str, payload: Mapping[str, Any], thread: ThreadState, context: C
 
 def _turn(heard: Heard, text: str, thread: ThreadState, context: Context) -> tuple[Answer, ThreadState]:
     lang = _lang(heard.lang, context)
+    heard = _with_hub(heard, context)
     draft = _draft(heard, lang, context, text)
     turn = _write(draft, heard, text, thread, context)
     after = thread.undone() if heard.wish == "undo" else ThreadState() if heard.wish == "new" else thread
@@ -61,6 +65,23 @@ def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, context: 
     return replies.worked_out(draft, heard, text, thread, defaults)
 
 
+def _with_hub(heard: Heard, context: Context) -> Heard:
+    """Configurations from the hub for repository ids that the catalogue lacks, where an operator allows it."""
+    if context.hub is None or not heard.specs:
+        return heard
+    return replace(heard, specs=tuple(_completed(spec, context.hub) for spec in heard.specs))
+
+
+def _completed(spec: Spec, hub: Configs) -> Spec:
+    name = (spec.get("model") or {}).get("id") or ""
+    if "/" not in name or find(name, "model", False).id is not None:
+        return spec
+    try:
+        return {**spec, "model": {"id": name, "config": hub.config(name)}}
+    except UserError:
+        return spec
+
+
 def _unreadable(text: str, thread: ThreadState, context: Context) -> Answer:
     lang = _lang(thread.lang or "en", context)
     draft = _draft(Heard(lang=lang, intents=("clarify",)), lang, context, "")
@@ -73,7 +94,9 @@ def _lang(read: Lang, context: Context) -> Lang:
 
 
 def _draft(heard: Heard, lang: Lang, context: Context, text: str) -> Draft:
-    draft = Draft(lang=lang, intent=heard.intent, sources=Sources(context.knowledge, lang, text), in_scope=heard.in_scope)
+    draft = Draft(
+        lang=lang, intent=heard.intent, sources=Sources(context.knowledge, lang, text), in_scope=heard.in_scope
+    )
     draft.material.add_text(text)
     draft.material.add_data(context.defaults.model_dump())
     return draft

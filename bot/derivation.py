@@ -16,7 +16,9 @@ def paragraph(step: DerivationStep, words: Wording, with_inputs: bool) -> Paragr
     if with_inputs and (inputs := list(_inputs(step.inputs, words))):
         parts.append(words.text("explain", "inputs", inputs=", ".join(inputs)))
     if with_inputs and step.sources:
-        parts.append(words.text("explain", "from", sources="; ".join(_source(source, words) for source in step.sources)))
+        parts.append(
+            words.text("explain", "from", sources="; ".join(_source(source, words) for source in step.sources))
+        )
     return Paragraph(kind="derivation", title=words.label("quantity", step.quantity) + ":", text=" ".join(parts))
 
 
@@ -28,7 +30,11 @@ def amount(value: float, unit: str, words: Wording) -> str:
 
 
 def _inputs(inputs: Mapping[str, Any], words: Wording) -> Iterable[str]:
-    said = ((key, value) for key, value in inputs.items() if value is not None and not isinstance(value, (dict, list, tuple)))
+    said = (
+        (key, value)
+        for key, value in inputs.items()
+        if value is not None and not isinstance(value, (dict, list, tuple))
+    )
     return (f"{words.label('quantity', key)} = {_input(key, value, words)}" for key, value in said)
 
 

@@ -25,7 +25,9 @@ _MEMORY_CODES: Final = (
     "state_per_sequence", "unified_shared", "reads_only", "live_is_not_batch", "parts_take_turns", "budget_of_engine", "replicas_serve",
 )  # fmt: skip
 _SPEED_CODES: Final = ("decode_bandwidth_bound", "prefill_compute_bound")
-_SPEED_WORDS: Final = re.compile(r"slow|langsam|fast|schnell|tok|speed|tempo|ttft|latenc|latenz|dauert|lange?\b|long|wait|wart")
+_SPEED_WORDS: Final = re.compile(
+    r"slow|langsam|fast|schnell|tok|speed|tempo|ttft|latenc|latenz|dauert|lange?\b|long|wait|wart"
+)
 _MOST_SENTENCES = 3
 _MOST_PUBLISHERS = 2
 _NO_PUBLISHER: Final = frozenset({"", "Sizewise", "not stated"})
@@ -123,7 +125,9 @@ def blocker_text(params: Mapping[str, Any], words: Wording) -> str:
 
 
 def _alternatives(value: Any, words: Wording) -> Any:
-    return words.listed([words.engine(str(part)) for part in value], "or") if isinstance(value, (list, tuple)) else value
+    return (
+        words.listed([words.engine(str(part)) for part in value], "or") if isinstance(value, (list, tuple)) else value
+    )
 
 
 def kv_formula(sized: Sized, words: Wording) -> str:

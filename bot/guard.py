@@ -39,7 +39,7 @@ _KEY_UNITS: Final[tuple[tuple[str, str, float], ...]] = (
     ("gib_per_gpu", "bytes", GIB),
     ("_gb", "bytes", 1e9), ("_mib", "bytes", 2**20), ("_kib", "bytes", 2**10), ("bytes", "bytes", 1),
     ("_ms", "time", 1e-3), ("ttft_s", "time", 1), ("_hours", "time", 3600), ("_h", "time", 3600),
-    ("_days", "time", 86_400), ("seconds", "time", 1), ("_w", "power", 1), ("kwh", "energy", 1),
+    ("_days", "time", 86_400), ("seconds", "time", 1), ("_w", "power", 1), ("watts", "power", 1), ("kwh", "energy", 1),
     ("share", "share", 1), ("utilization", "share", 1), ("percent", "share", 0.01),
     ("usd", "money", 1), ("eur", "money", 1), ("price", "money", 1), ("amount", "money", 1), ("cost", "money", 1),
     ("tflops", "compute", 1e12), ("bits", "bits", 1),

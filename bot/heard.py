@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from bot.answer import Lang
+from bot.model_files import config_in, without_config
 from bot.specs import delta_of, merged
 from bot.thread import Spec, ThreadState
 
@@ -82,23 +83,34 @@ def hear(text: str, thread: ThreadState) -> Heard:
     from bot.understand.read import read_thread
     from bot.understand.specs import specs_of
 
-    said = [turn.text for turn in thread.turns if turn.text]
-    requests = read_thread([*said, text])
+    said = [*(turn.text for turn in thread.turns if turn.text), text]
+    requests = read_thread([without_config(turn) for turn in said])
     now = requests[-1]
-    specs = [dict(spec) for spec in specs_of(now)]
+    config = next((found for turn in reversed(said) if (found := config_in(turn))), None)
+    specs = _with_config([dict(spec) for spec in specs_of(now)], config)
     if any(turn.delta for turn in thread.turns) and len(requests) > 1:
         specs = _after_clicks([dict(spec) for spec in specs_of(requests[-2])], specs, thread)
     return Heard(
         lang=_lang(now.lang, thread, text),
-        in_scope=now.in_scope or wish_in(text) is not None,
+        in_scope=now.in_scope or config is not None or wish_in(text) is not None,
         intents=tuple(now.intents or ([now.intent] if now.intent else [])),
         specs=tuple(specs),
         wish=wish_in(text) or _FOLLOW_UPS.get(now.follow_up or ""),
-        clarify=now.clarify,
+        clarify=None if config and now.clarify and now.clarify.code == "nothing_to_size" else now.clarify,
         readings=tuple(now.assumptions),
         missing=tuple(now.missing),
         request=now.model_dump(mode="json", exclude={"text", "overruled", "unread"}),
     )
+
+
+def _with_config(specs: list[Spec], config: Spec | None) -> list[Spec]:
+    """The specs with a pasted `config.json` where no model is named."""
+    if config is None:
+        return specs
+    return [
+        spec if spec.get("model") else {**spec, "model": {"config": config}}
+        for spec in specs or [{"task": "inference"}]
+    ]
 
 
 def _after_clicks(before: list[Spec], now: list[Spec], thread: ThreadState) -> list[Spec]:

@@ -77,7 +77,9 @@ def size(spec: Spec, defaults: Defaults) -> Sized:
     return size_parsed(parsed, defaults, spec)
 
 
-def size_parsed(parsed: WorkloadSpec, defaults: Defaults, spec: Spec | None = None, known: Estimate | None = None) -> Sized:
+def size_parsed(
+    parsed: WorkloadSpec, defaults: Defaults, spec: Spec | None = None, known: Estimate | None = None
+) -> Sized:
     """As `size`, for a parsed spec; `known` spares the estimate where it is at hand."""
     plain = spec if spec is not None else plain_spec(parsed)
     found = known or estimate(parsed, defaults)
@@ -147,7 +149,11 @@ def figures_of(sized: Sized) -> Mapping[str, Any]:
 def _asked(sized: Sized) -> dict[str, Any]:
     resolved = sized.resolved
     if resolved is None:
-        return {"model": _written_model(sized), "weights": sized.spec.get("weights") or "", "devices": len(sized.devices)}
+        return {
+            "model": _written_model(sized),
+            "weights": sized.spec.get("weights") or "",
+            "devices": len(sized.devices),
+        }
     kv = resolved.kv_k.id if resolved.kv_k.id == resolved.kv_v.id else f"{resolved.kv_k.id}/{resolved.kv_v.id}"
     return {
         "model": _written_model(sized, resolved),
@@ -178,7 +184,15 @@ def _written_model(sized: Sized, resolved: Resolved | None = None) -> str:
         return names.model(find(ref.id, "model").id or ref.id)
     if ref is not None and ref.params_b:
         return f"{ref.params_b:g}B"
+    if ref is not None and ref.config is not None:
+        return _named_in(ref.config)
     return names.model(resolved.architecture.name) if resolved else "?"
+
+
+def _named_in(config: Mapping[str, Any]) -> str:
+    """What a pasted `config.json` calls itself."""
+    named = config.get("_name_or_path") or config.get("model_type") or "config.json"
+    return names.model(str(named)) or "config.json"
 
 
 def _memory(sized: Sized) -> dict[str, Any]:
@@ -188,7 +202,9 @@ def _memory(sized: Sized) -> dict[str, Any]:
         "weights": sum(device.weights_gib for device in devices),
         "kv": sum(device.kv_cache_gib or 0 for device in devices),
         "activations": sum(device.activations_gib for device in devices),
-        "overhead": sum(device.overhead_gib + (device.graphs_gib or 0) + (device.beside_gib or 0) for device in devices),
+        "overhead": sum(
+            device.overhead_gib + (device.graphs_gib or 0) + (device.beside_gib or 0) for device in devices
+        ),
         "gradients": sum(device.gradients_gib or 0 for device in devices),
         "optimizer": sum(device.optimizer_gib or 0 for device in devices),
     }
@@ -206,7 +222,10 @@ def _memory(sized: Sized) -> dict[str, Any]:
         found |= {"free_gib": max(0.0, sized.margin_gib), "missing_gib": max(0.0, -sized.margin_gib)}
         found |= {"low_gib": margin.low, "high_gib": margin.high} if margin else {}
     if memory and memory.kv_capacity_tokens:
-        found |= {"capacity_tokens": memory.kv_capacity_tokens, "capacity_requests": memory.max_concurrency_at_context or 0.0}
+        found |= {
+            "capacity_tokens": memory.kv_capacity_tokens,
+            "capacity_requests": memory.max_concurrency_at_context or 0.0,
+        }
     return found
 
 

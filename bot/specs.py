@@ -37,7 +37,9 @@ def changes(before: Spec, now: Spec) -> dict[str, tuple[Any, Any]]:
     """Dotted field → (value before, value now) of everything that differs; None stands for "not said"."""
     old, new = dict(_flat(before)), dict(_flat(now))
     names = dict.fromkeys([*old, *new])
-    found = {name: (old.get(name), new.get(name)) for name in names if old.get(name, _MISSING) != new.get(name, _MISSING)}
+    found = {
+        name: (old.get(name), new.get(name)) for name in names if old.get(name, _MISSING) != new.get(name, _MISSING)
+    }
     found.pop("id", None)
     return found
 

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from bot.answer import Lang
+from bot.model_files import Hub
 from bot.thread import Context, TeamDefaults
 from bot.version import __version__
 
@@ -22,6 +23,7 @@ def context_for(lang: Lang | None, sources: bool, quiet: bool) -> Context:
         knowledge=_knowledge(quiet) if sources else None,
         lang=lang,
         phraser=_phraser(),
+        hub=Hub.from_environment(),
     )
 
 

@@ -1,8 +1,8 @@
 """A conversation helper for tests: say this, expect that.
 
-    talk = Conversation()
-    talk.say("Passt Qwen3-32B in FP8 auf eine L40S?").expect("Ja", verdict="fits")
-    talk.say("und mit 64k Kontext?").expect("Geändert")
+talk = Conversation()
+talk.say("Passt Qwen3-32B in FP8 auf eine L40S?").expect("Ja", verdict="fits")
+talk.say("und mit 64k Kontext?").expect("Geändert")
 """
 
 from __future__ import annotations

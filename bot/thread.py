@@ -100,6 +100,12 @@ class Phraser(Protocol):
     def rephrase(self, text: str, lang: Lang) -> str | None: ...
 
 
+class Configs(Protocol):
+    """Configurations of models that the catalogue lacks, by repository id; `bot.model_files.Hub` is one."""
+
+    def config(self, repo_id: str) -> Spec: ...
+
+
 @dataclass(frozen=True)
 class Context:
     """What a surface hands to `respond` beside the message."""
@@ -109,4 +115,5 @@ class Context:
     lang: Lang | None = None
     phraser: Phraser | None = None
     answer_id: str | None = None
+    hub: Configs | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from typing import Any
 from bot.answer import Action, Answer, AssumptionView, Chart, Command, Lang, Paragraph, ParagraphKind, Table
 from bot.explain import Sources
 from bot.guard import Material, untraced
-from bot.reply.wording import Wording, wording
+from bot.reply.wording import Wording, literals, wording
 from bot.sized import Sized
 from bot.thread import Phraser
 from sizing.estimate import Estimate
@@ -93,7 +93,8 @@ def _gather(draft: Draft) -> None:
         _add_catalogue(one, material)
     for estimate in draft.flips:
         material.add_data(estimate.model_dump(mode="json", exclude={"derivation"}))
-    material.add_text(draft.words.text("explain", "own_measurements"))
+    for part in literals(draft.lang):
+        material.add_source(part, draft.lang)
     for view in draft.assumptions:
         material.add_names([view.value.partition(" (")[0]])
     for passage in draft.sources.passages:

@@ -25,7 +25,9 @@ def _shown(commands: Iterable[LaunchCommand], words: Wording, title: str) -> tup
     found: list[Command] = []
     for command in commands:
         heading = f"{words.text('ui', title)} ({words.engine(command.engine)})"
-        notes = " ".join(words.text("note_on_command", note) for note in command.notes if words.has("note_on_command", note))
+        notes = " ".join(
+            words.text("note_on_command", note) for note in command.notes if words.has("note_on_command", note)
+        )
         found += [Command(title=name, code=content, language="text") for name, content in command.files]
         found.append(Command(title=f"{heading}. {notes}" if notes else heading, code=command.wrapped))
     return tuple(found)

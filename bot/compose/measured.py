@@ -19,7 +19,12 @@ _FIGURES: Final = (
 _MOST_FIGURES = 3
 # A case that differs in more than this says little to somebody who asked about their own machine.
 _MOST_DIFFERENCES = 4
-_FIELDS: Final = {"accelerator": "hardware", "hardware.accelerator": "hardware", "count": "hardware.count", "engine": "engine"}
+_FIELDS: Final = {
+    "accelerator": "hardware",
+    "hardware.accelerator": "hardware",
+    "count": "hardware.count",
+    "engine": "engine",
+}
 
 
 def say_measured(draft: Draft, sized: Sized) -> None:

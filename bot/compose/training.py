@@ -58,7 +58,9 @@ def ladder_table(draft: Draft, sized: Sized, defaults: Defaults) -> Table | None
     draft.considered = [*draft.considered, *rows]
     words = draft.words
     columns = tuple(words.text("ui", key) for key in ("col_method", "col_option", "col_memory", "col_margin"))
-    return Table(caption=words.text("ui", "ladder_caption"), columns=columns, rows=tuple(_row(one, words) for one in rows))
+    return Table(
+        caption=words.text("ui", "ladder_caption"), columns=columns, rows=tuple(_row(one, words) for one in rows)
+    )
 
 
 def _row(one: Sized, words: Wording) -> tuple[str, ...]:
@@ -82,4 +84,8 @@ def _variant(spec: Spec, method: str, card: str, count: int) -> Spec:
     """The spec with another method; formats and splits that were said for the old one do not bind it."""
     changed = method != _method(spec)
     kept = {key: value for key, value in spec.items() if not (changed and key in ("weights", "parallel"))}
-    return {**kept, "training": {**(spec.get("training") or {}), "method": method}, "hardware": [{"accelerator": card, "count": count}]}
+    return {
+        **kept,
+        "training": {**(spec.get("training") or {}), "method": method},
+        "hardware": [{"accelerator": card, "count": count}],
+    }

@@ -41,7 +41,11 @@ def markdown(answer: Answer) -> str:
         parts.append("\n".join([f"**{words.text('ui', 'assumed')}**", "", *listed]))
     parts += [f"{_plain(c.title)}\n\n{_fenced(c.code, c.language)}" for c in answer.commands]
     if answer.citations:
-        parts.append("\n".join([f"**{words.text('ui', 'sources')}**", "", *(f"- {_plain(cited(c, words))}" for c in answer.citations)]))
+        parts.append(
+            "\n".join(
+                [f"**{words.text('ui', 'sources')}**", "", *(f"- {_plain(cited(c, words))}" for c in answer.citations)]
+            )
+        )
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -16,7 +16,12 @@ from bot.reply.wording import Wording, wording
 
 _MOST_CELLS = 36
 _FEWEST_CELLS = 16
-_PARTS = (("weights_gib", "cyan"), ("kv_cache_gib", "magenta"), ("activations_gib", "yellow"), ("overhead_gib", "white"))
+_PARTS = (
+    ("weights_gib", "cyan"),
+    ("kv_cache_gib", "magenta"),
+    ("activations_gib", "yellow"),
+    ("overhead_gib", "white"),
+)
 
 
 def render(answer: Answer) -> RenderableType:
@@ -61,7 +66,9 @@ def _paragraphs(answer: Answer, first: bool) -> Iterator[RenderableType]:
 
 
 def _table(table: Table) -> RichTable:
-    shown = RichTable(title=table.caption, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    shown = RichTable(
+        title=table.caption, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+    )
     for column in table.columns:
         shown.add_column(Text(column), overflow="fold")
     for row in table.rows:
@@ -104,7 +111,9 @@ class _Bars:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         figures = max(len(self._figures(bar)) for bar in self.chart.bars)
-        width = min(max(len(bar.label) for bar in self.chart.bars), max(12, options.max_width - figures - _FEWEST_CELLS - 4))
+        width = min(
+            max(len(bar.label) for bar in self.chart.bars), max(12, options.max_width - figures - _FEWEST_CELLS - 4)
+        )
         cells = max(_FEWEST_CELLS, min(_MOST_CELLS, options.max_width - width - figures - 4))
         scale = max(max(_total(bar), bar.capacity_gib) for bar in self.chart.bars)
         for bar in self.chart.bars:
@@ -128,7 +137,9 @@ class _Bars:
     def _legend(self) -> Text:
         shown = Text()
         for name, style in _PARTS:
-            shown.append("█ ", style=style).append(f"{self.words.label('parts', name.removesuffix('_gib'))}  ", style="dim")
+            shown.append("█ ", style=style).append(
+                f"{self.words.label('parts', name.removesuffix('_gib'))}  ", style="dim"
+            )
         return shown.append("│ ", style="bold red").append(self.words.label("parts", "capacity"), style="dim")
 
 

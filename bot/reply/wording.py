@@ -38,7 +38,9 @@ def catalogue(lang: Lang) -> Mapping[str, Any]:
     """All templates of a language, by section and key; those on the machine and on other work stand in a file of their own."""
     found: dict[str, dict[str, Any]] = {}
     for name in (f"{lang}.toml", f"machine.{lang}.toml"):
-        for section, texts in tomllib.loads(resources.files("bot.reply.texts").joinpath(name).read_text("utf-8")).items():
+        for section, texts in tomllib.loads(
+            resources.files("bot.reply.texts").joinpath(name).read_text("utf-8")
+        ).items():
             found.setdefault(section, {}).update(texts)
     return found
 
@@ -49,6 +51,14 @@ def _formulas(lang: Lang) -> Mapping[str, str]:
     if lang == "en":
         return {}
     return tomllib.loads(resources.files("bot.reply.texts").joinpath(f"formulas.{lang}.toml").read_text("utf-8"))
+
+
+@functools.cache
+def literals(lang: Lang) -> tuple[str, ...]:
+    """What stands outside the fields of templates and holds a digit: figures that we wrote ourselves ("times 1.25")."""
+    templates = (text for texts in catalogue(lang).values() for text in texts.values())
+    parts = (part for text in templates for part, *_ in string.Formatter().parse(text))
+    return tuple(part for part in parts if any(sign.isdigit() for sign in part))
 
 
 @functools.cache

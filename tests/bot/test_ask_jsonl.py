@@ -49,7 +49,12 @@ def test_a_bad_line_gets_an_error_and_the_next_is_answered(line: str, field: str
 def _run(*arguments: str, stdin: str, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "SIZEWISE_DATA_DIR": str(folder), "SIZEWISE_EMBEDDINGS": "off"}
     return subprocess.run(
-        [sys.executable, "-m", "bot", *arguments], input=stdin, capture_output=True, text=True, env=environment, timeout=120
+        [sys.executable, "-m", "bot", *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
     )
 
 
@@ -65,5 +70,8 @@ def test_heavy_modules_stay_out(tmp_path: Path) -> None:
         "respond('Llama 3.1 8B on a 4090', ThreadState(), Context());"
         "print([m for m in ('torch', 'chromadb', 'slack_bolt', 'langchain', 'matplotlib', 'sqlalchemy') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, timeout=120)  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=120
+    )
     assert done.stdout.strip() == "[]", done.stderr

@@ -20,7 +20,9 @@ def test_wishes(text: str, wish: str | None) -> None:
     assert wish_in(text) == wish
 
 
-@pytest.mark.parametrize(("text", "lang"), [("Passt das auf eine 4090?", "de"), ("does it fit a 4090?", "en"), ("günstiger?", "de")])
+@pytest.mark.parametrize(
+    ("text", "lang"), [("Passt das auf eine 4090?", "de"), ("does it fit a 4090?", "en"), ("günstiger?", "de")]
+)
 def test_languages(text: str, lang: str) -> None:
     assert hear(text, ThreadState()).lang == lang
 

@@ -37,7 +37,9 @@ def _worded(reply: str | Exception, paragraph: Paragraph = PARAGRAPH) -> str:
 
 
 def test_a_faithful_wording_is_used() -> None:
-    reply = "KV cache makes up 70 % of the need, at 320 KiB for each of 32k tokens [1]. An RTX 4090 has 23.5 GiB to offer."
+    reply = (
+        "KV cache makes up 70 % of the need, at 320 KiB for each of 32k tokens [1]. An RTX 4090 has 23.5 GiB to offer."
+    )
     assert _worded(reply) == reply
 
 

@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 
 from bot.specs import changes, delta_of, merged
 
-SPEC = {"model": {"id": "Llama 3.3 70B"}, "weights": "q4_k_m", "concurrency": 10, "hardware": [{"accelerator": "RTX 4090", "count": 1}]}
+SPEC = {
+    "model": {"id": "Llama 3.3 70B"},
+    "weights": "q4_k_m",
+    "concurrency": 10,
+    "hardware": [{"accelerator": "RTX 4090", "count": 1}],
+}
 
 
 def test_nested_objects_merge_and_lists_are_replaced() -> None:

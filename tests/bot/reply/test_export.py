@@ -12,20 +12,33 @@ from bot.reply.chart import png
 from bot.reply.export import SUFFIXES, export
 from bot.reply.plain import render, text
 
-BAR = ChartBar(label="RTX 4090", weights_gib=39.6, kv_cache_gib=100.0, activations_gib=1.0, overhead_gib=0.5, capacity_gib=23.5)
+BAR = ChartBar(
+    label="RTX 4090", weights_gib=39.6, kv_cache_gib=100.0, activations_gib=1.0, overhead_gib=0.5, capacity_gib=23.5
+)
 ANSWER = Answer(
     id="a1",
     lang="de",
     intent="fits",
     headline="Nein: es fehlen rund 118 GiB.",
     lead="Gewichte *und* [KV-Cache] brauchen 141 GiB.",
-    table=Table(caption="Was passt", columns=("Option", "Kosten"), rows=(("2 × H100", "ab 4,98 €/h"), ("=HYPERLINK(1)", "-3,1 GiB"))),
+    table=Table(
+        caption="Was passt",
+        columns=("Option", "Kosten"),
+        rows=(("2 × H100", "ab 4,98 €/h"), ("=HYPERLINK(1)", "-3,1 GiB")),
+    ),
     chart=Chart(title="Speicher", alt_text="RTX 4090: 141 GiB gebraucht", bars=(BAR,)),
     paragraphs=(
         Paragraph(kind="change", title="Geändert:", text="Format Q4_K_M → FP8."),
         Paragraph(kind="why", title="Warum:", text="71 % sind KV-Cache [1]."),
     ),
-    assumptions=(AssumptionView(field="weights", label="Format", value="Q4_K_M", alternatives=(Alternative(label="FP8", delta={"weights": "fp8"}),)),),
+    assumptions=(
+        AssumptionView(
+            field="weights",
+            label="Format",
+            value="Q4_K_M",
+            alternatives=(Alternative(label="FP8", delta={"weights": "fp8"}),),
+        ),
+    ),
     commands=(Command(title="Startbefehl", code="vllm serve x \\\n  --max-model-len 8192"),),
     citations=(Citation(n=1, title="KV-Cache", section="Formel", source="vLLM"),),
 )
@@ -33,7 +46,18 @@ ANSWER = Answer(
 
 def test_plain_text_keeps_the_order_and_holds_no_markup() -> None:
     shown = text(ANSWER, width=120)
-    parts = ["Nein:", "Gewichte *und* [KV-Cache]", "Geändert:", "RTX 4090", "Was passt", "Warum:", "Angenommen:", "[FP8]", "vllm serve", "Quellen:"]
+    parts = [
+        "Nein:",
+        "Gewichte *und* [KV-Cache]",
+        "Geändert:",
+        "RTX 4090",
+        "Was passt",
+        "Warum:",
+        "Angenommen:",
+        "[FP8]",
+        "vllm serve",
+        "Quellen:",
+    ]
     places = [shown.index(part) for part in parts]
     assert places == sorted(places)
     assert "\x1b" not in shown

@@ -22,14 +22,21 @@ def _texts(found: Any) -> dict[str, str]:
 
 def _fields(template: str) -> set[str]:
     """Fields that are shown; which of two word forms is used may hang on others in one language only."""
-    return {name for _, name, form, _ in string.Formatter().parse(template) if name and not (form or "").startswith("plural")}
+    return {
+        name
+        for _, name, form, _ in string.Formatter().parse(template)
+        if name and not (form or "").startswith("plural")
+    }
 
 
 def _strings_passed(function: str, position: int) -> Iterator[str]:
     """Literal arguments of calls to a function or method anywhere in `sizing`."""
     for path in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and function in (getattr(node.func, "attr", ""), getattr(node.func, "id", "")):
+            if isinstance(node, ast.Call) and function in (
+                getattr(node.func, "attr", ""),
+                getattr(node.func, "id", ""),
+            ):
                 arguments = [*node.args]
                 if len(arguments) > position and isinstance(arguments[position], ast.Constant):
                     yield str(arguments[position].value)
@@ -41,7 +48,9 @@ def _codes_of(*functions: str) -> set[str]:
     for path in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in functions:
-                found |= {str(k.value.value) for k in node.keywords if k.arg == "code" and isinstance(k.value, ast.Constant)}
+                found |= {
+                    str(k.value.value) for k in node.keywords if k.arg == "code" and isinstance(k.value, ast.Constant)
+                }
     return found
 
 

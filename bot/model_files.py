@@ -1,0 +1,206 @@
+"""Models that the catalogue lacks: `config.json` pasted or from the hub, headers of GGUF files.
+
+The hub is the only network edge of understanding a model. It is asked for `config.json` alone, only at the configured
+endpoint (HF_ENDPOINT, else Hugging Face), only where an operator allows it (SIZEWISE_HUB=on), with a time-out, a size
+limit and huggingface_hub's own cache.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final
+
+from sizing.errors import UserError
+
+TIMEOUT_S: Final = 6.0
+MAX_CONFIG_BYTES: Final = 2_000_000
+_REPO_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[\w.-]{1,96}")
+_CONFIG_KEYS: Final = frozenset(
+    {"hidden_size", "n_embd", "d_model", "num_hidden_layers", "n_layer", "text_config", "llm_config"}
+)
+_MOST_STARTS = 40
+
+_GGUF_MAGIC: Final = b"GGUF"
+_MOST_PAIRS: Final = 10_000
+_MOST_STRING_BYTES: Final = 1_000_000
+_MOST_ITEMS: Final = 5_000_000
+_SCALARS: Final[Mapping[int, str]] = {
+    0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d",
+}  # fmt: skip
+_STRING, _ARRAY = 8, 9
+_GGUF_FIELDS: Final = {
+    "block_count": "num_hidden_layers", "embedding_length": "hidden_size", "feed_forward_length": "intermediate_size",
+    "attention.head_count": "num_attention_heads", "attention.head_count_kv": "num_key_value_heads",
+    "attention.key_length": "head_dim", "context_length": "max_position_embeddings", "expert_count": "num_experts",
+    "expert_used_count": "num_experts_per_tok", "expert_feed_forward_length": "moe_intermediate_size",
+    "attention.sliding_window": "sliding_window", "vocab_size": "vocab_size",
+}  # fmt: skip
+
+
+def config_in(text: str) -> dict[str, Any] | None:
+    """The first JSON object of a message that looks like a model's `config.json`, or None."""
+    decoder = json.JSONDecoder()
+    for match in list(re.finditer(r"\{", text))[:_MOST_STARTS]:
+        try:
+            found, _ = decoder.raw_decode(text, match.start())
+        except (json.JSONDecodeError, RecursionError):
+            continue
+        if isinstance(found, dict) and _CONFIG_KEYS & found.keys():
+            return found
+    return None
+
+
+def without_config(text: str) -> str:
+    """The message without that object: figures of a file are no wishes."""
+    decoder = json.JSONDecoder()
+    for match in list(re.finditer(r"\{", text))[:_MOST_STARTS]:
+        try:
+            found, end = decoder.raw_decode(text, match.start())
+        except (json.JSONDecodeError, RecursionError):
+            continue
+        if isinstance(found, dict) and _CONFIG_KEYS & found.keys():
+            return f"{text[: match.start()]} {text[end:]}"
+    return text
+
+
+@dataclass(frozen=True)
+class Hub:
+    """Configs of models by repo id. `endpoint` None is Hugging Face's own."""
+
+    endpoint: str | None = None
+    timeout_s: float = TIMEOUT_S
+
+    @classmethod
+    def from_environment(cls) -> Hub | None:
+        """The hub where SIZEWISE_HUB=on allows it, else None: nothing is ever fetched unasked."""
+        if os.environ.get("SIZEWISE_HUB", "").lower() not in ("on", "1", "true"):
+            return None
+        return cls(os.environ.get("HF_ENDPOINT") or None)
+
+    def config(self, repo_id: str) -> dict[str, Any]:
+        """The `config.json` of a repository.
+
+        Raises:
+            UserError: no such repository, no such file, too large, no JSON object, or the hub cannot be reached.
+        """
+        if not _REPO_ID.fullmatch(repo_id):
+            raise UserError("model.id", repo_id, f"{repo_id!r} is no repository id such as Qwen/Qwen3-32B")
+        return _as_config(self._download(repo_id), repo_id)
+
+    def _download(self, repo_id: str) -> bytes:
+        from huggingface_hub import HfApi, hf_hub_download
+        from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+        api = HfApi(endpoint=self.endpoint)
+        try:
+            info = api.model_info(repo_id, files_metadata=True, timeout=self.timeout_s)
+            files = {entry.rfilename: entry.size for entry in info.siblings or ()}
+            if "config.json" not in files:
+                raise UserError("model.id", repo_id, f"{repo_id} has no config.json")
+            if (files["config.json"] or 0) > MAX_CONFIG_BYTES:
+                raise UserError(
+                    "model.id", repo_id, f"the config.json of {repo_id} is larger than {MAX_CONFIG_BYTES:,} bytes"
+                )
+            path = hf_hub_download(repo_id, "config.json", endpoint=self.endpoint, etag_timeout=self.timeout_s)
+        except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as fault:
+            raise UserError(
+                "model.id", repo_id, f"the hub does not give {repo_id}: paste its config.json or give its size"
+            ) from fault
+        with open(path, "rb") as file:  # noqa: PTH123
+            return file.read(MAX_CONFIG_BYTES + 1)
+
+
+def _as_config(content: bytes, repo_id: str) -> dict[str, Any]:
+    try:
+        found = json.loads(content[:MAX_CONFIG_BYTES])
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as fault:
+        raise UserError("model.config", repo_id, f"the config.json of {repo_id} is no JSON") from fault
+    if not isinstance(found, dict):
+        raise UserError("model.config", repo_id, f"the config.json of {repo_id} is no JSON object")
+    return found
+
+
+def gguf_config(file: BinaryIO, name: str = "file.gguf") -> dict[str, Any]:
+    """A `config.json`-like object from the header of a GGUF file; tensors are not read.
+
+    Raises:
+        UserError: no GGUF file, or a header that is damaged or oversized.
+    """
+    try:
+        return _config_of(_metadata(file), name)
+    except (struct.error, UnicodeDecodeError, EOFError, OverflowError) as fault:
+        raise UserError("model.config", name, f"the GGUF header of {name} is damaged") from fault
+
+
+def _metadata(file: BinaryIO) -> dict[str, Any]:
+    if file.read(4) != _GGUF_MAGIC:
+        raise UserError("model.config", None, "this is no GGUF file")
+    version, _tensors, pairs = struct.unpack("<IQQ", _exactly(file, 20))
+    if version not in (2, 3) or pairs > _MOST_PAIRS:
+        raise EOFError
+    return {_string(file): _value(file, _number(file, "<I")) for _ in range(pairs)}
+
+
+def _exactly(file: BinaryIO, size: int) -> bytes:
+    content = file.read(size)
+    if len(content) != size:
+        raise EOFError
+    return content
+
+
+def _number(file: BinaryIO, form: str) -> Any:
+    return struct.unpack(form, _exactly(file, struct.calcsize(form)))[0]
+
+
+def _string(file: BinaryIO) -> str:
+    size = _number(file, "<Q")
+    if size > _MOST_STRING_BYTES:
+        raise EOFError
+    return _exactly(file, size).decode("utf-8")
+
+
+def _value(file: BinaryIO, kind: int) -> Any:
+    """A value of the header; of an array only the length counts (a vocabulary has its size)."""
+    if kind == _STRING:
+        return _string(file)
+    if kind == _ARRAY:
+        return _array(file)
+    if kind not in _SCALARS:
+        raise EOFError
+    return _number(file, _SCALARS[kind])
+
+
+def _array(file: BinaryIO) -> list[Any] | int:
+    kind, size = _number(file, "<I"), _number(file, "<Q")
+    if size > _MOST_ITEMS or kind == _ARRAY:
+        raise EOFError
+    if kind == _STRING:
+        for _ in range(size):
+            _string(file)
+        return int(size)
+    width = struct.calcsize(_SCALARS[kind]) if kind in _SCALARS else 0
+    if not width:
+        raise EOFError
+    content = _exactly(file, width * size)
+    return [part[0] for part in struct.iter_unpack(_SCALARS[kind], content)]
+
+
+def _config_of(metadata: Mapping[str, Any], name: str) -> dict[str, Any]:
+    kind = str(metadata.get("general.architecture") or "")
+    if not kind:
+        raise UserError("model.config", name, f"{name} does not say its architecture")
+    config: dict[str, Any] = {"model_type": kind}
+    for field, target in _GGUF_FIELDS.items():
+        value = metadata.get(f"{kind}.{field}")
+        value = max(value) if isinstance(value, list) and value else value
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            config[target] = value
+    tokens = metadata.get("tokenizer.ggml.tokens")
+    if isinstance(tokens, int):
+        config.setdefault("vocab_size", tokens)
+    return config

@@ -1,0 +1,96 @@
+"""Models from files: a pasted config.json, the hub, a GGUF header."""
+
+import io
+import json
+import struct
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.model_files import Hub, config_in, gguf_config, without_config
+from bot.testing import Conversation
+from sizing.errors import UserError
+
+CONFIG = {
+    "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336,
+    "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 8, "vocab_size": 128256,
+    "max_position_embeddings": 131072, "torch_dtype": "bfloat16",
+}  # fmt: skip
+
+
+def _text(value: str) -> bytes:
+    return struct.pack("<Q", len(value)) + value.encode()
+
+
+def _pair(key: str, value: Any) -> bytes:
+    if isinstance(value, str):
+        return _text(key) + struct.pack("<I", 8) + _text(value)
+    if isinstance(value, list) and value and isinstance(value[0], str):
+        return _text(key) + struct.pack("<IIQ", 9, 8, len(value)) + b"".join(map(_text, value))
+    if isinstance(value, list):
+        return _text(key) + struct.pack("<IIQ", 9, 5, len(value)) + struct.pack(f"<{len(value)}i", *value)
+    return _text(key) + struct.pack("<II", 4, value)
+
+
+def gguf(pairs: dict[str, Any]) -> bytes:
+    return b"GGUF" + struct.pack("<IQQ", 3, 0, len(pairs)) + b"".join(_pair(key, value) for key, value in pairs.items())
+
+
+HEADER = {
+    "general.architecture": "qwen3", "general.name": "own model", "qwen3.block_count": 36, "qwen3.embedding_length": 2560,
+    "qwen3.feed_forward_length": 9728, "qwen3.attention.head_count": 32, "qwen3.attention.head_count_kv": [8, 8],
+    "qwen3.attention.key_length": 128, "qwen3.context_length": 40960, "tokenizer.ggml.tokens": ["a", "b", "c"],
+}  # fmt: skip
+
+
+def test_a_gguf_header_gives_the_shape() -> None:
+    assert gguf_config(io.BytesIO(gguf(HEADER))) == {
+        "model_type": "qwen3", "num_hidden_layers": 36, "hidden_size": 2560, "intermediate_size": 9728,
+        "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "max_position_embeddings": 40960, "vocab_size": 3,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("content", [b"", b"GGUF", b"PK\x03\x04" * 9, gguf(HEADER)[:200], gguf({}), b"GGUF" + b"\xff" * 60])
+def test_a_broken_header_is_refused(content: bytes) -> None:
+    with pytest.raises(UserError):
+        gguf_config(io.BytesIO(content))
+
+
+@given(st.binary(max_size=400))
+def test_no_bytes_break_the_reader(content: bytes) -> None:
+    with pytest.raises(UserError):
+        gguf_config(io.BytesIO(b"GGUF" + content))
+
+
+def test_a_config_is_found_in_a_message_and_its_figures_are_no_wishes() -> None:
+    message = f"Does this fit a 4090? {json.dumps(CONFIG, indent=1)} with 8k context {{see above}}"
+    assert config_in(message) == CONFIG
+    assert without_config(message).split() == "Does this fit a 4090? with 8k context {see above}".split()  # noqa: SIM905
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"a": 1}', "{" * 5000, '{"hidden_size": ', "no braces"])
+def test_other_braces_are_no_config(text: str) -> None:
+    assert config_in(text) is None
+    assert without_config(text) == text
+
+
+def test_a_pasted_config_is_sized() -> None:
+    talk = Conversation()
+    talk.say(f"Passt das auf eine RTX 4090 mit 8k Kontext? {json.dumps(CONFIG)}").expect("^Ja|^Knapp", spec__context_tokens=8192)
+    talk.say("und mit 16k Kontext?").expect(spec__context_tokens=16384, spec__model__config=CONFIG)
+
+
+def test_the_hub_is_off_unless_an_operator_switches_it_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SIZEWISE_HUB", raising=False)
+    assert Hub.from_environment() is None
+    monkeypatch.setenv("SIZEWISE_HUB", "on")
+    monkeypatch.setenv("HF_ENDPOINT", "https://hub.example")
+    assert Hub.from_environment() == Hub("https://hub.example")
+
+
+@pytest.mark.parametrize("name", ["", "llama", "../etc/passwd", "a/b/c", "http://x/y", "a b/c"])
+def test_only_repository_ids_are_asked_for(name: str) -> None:
+    with pytest.raises(UserError, match="repository id"):
+        Hub().config(name)
