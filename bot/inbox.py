@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from sqlalchemy import ColumnElement, Connection, Engine, and_, exists, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, exists, func, or_, select, tuple_, update
 from sqlalchemy.engine import Row
 
 from bot.database import reading
+from bot.fairness import ORDERED_BY, Held, Shares, fair_order
 from bot.schema import threads, turns
 from bot.store import upsert
 from bot.thread import ThreadState
@@ -109,18 +110,32 @@ class Inbox:
         }  # fmt: skip
         upsert(connection, threads, row, change=("conversation",) if turn.conversation else ())
 
-    def lease(self, owner: str, most: int) -> list[Turn]:
-        """Up to `most` turns to work on: the first unfinished one of threads in which none runs."""
+    def lease(self, owner: str, most: int, shares: Shares | None = None) -> list[Turn]:
+        """Up to `most` turns to work on: the first unfinished one of threads in which none runs.
+
+        Workspaces take turns, and so do the people of each. `shares` bounds what this owner holds of one of them.
+        """
         if most <= 0:
             return []
         with self.engine.begin() as connection:
-            chosen = self._heads(connection, most)
+            held = Held.by(connection, owner, self.clock(), shares) if shares else Held()
+            chosen = self._heads(connection, most, held)
             if connection.dialect.name == "postgresql":
                 # Locking the threads and looking again with a fresh snapshot keeps two replicas off one thread.
-                chosen = self._heads(connection, most, self._lock(connection, chosen))
-            return [self._take(connection, row, owner) for row in chosen]
+                chosen = self._heads(connection, most, held, self._lock(connection, chosen))
+            return [self._take(connection, row, owner) for row in held.within(chosen)]
 
-    def _heads(self, connection: Connection, most: int, within: Iterable[str] | None = None) -> list[Row[Any]]:
+    def _heads(
+        self, connection: Connection, most: int, held: Held, within: Iterable[str] | None = None
+    ) -> list[Row[Any]]:
+        heads = self._first_of_threads().where(held.free)
+        if within is not None:
+            heads = heads.where(turns.c.thread_id.in_(list(within)))
+        order = fair_order(heads)
+        query = select(*_TURN_COLUMNS).join(order, order.c.key == turns.c.key)
+        return list(connection.execute(query.order_by(order.c.place, turns.c.received_at, turns.c.key).limit(most)))
+
+    def _first_of_threads(self) -> Select[Any]:
         now = self.clock()
         other = turns.alias()
         same_thread = other.c.thread_id == turns.c.thread_id
@@ -128,15 +143,7 @@ class Inbox:
             other.c.state.in_(_UNFINISHED), tuple_(other.c.ts, other.c.key) < tuple_(turns.c.ts, turns.c.key)
         )
         running = and_(other.c.state == "running", other.c.lease_until >= now, other.c.key != turns.c.key)
-        query = (
-            select(*_TURN_COLUMNS)
-            .where(_ready(now), ~exists().where(same_thread, or_(earlier, running)))
-            .order_by(turns.c.received_at, turns.c.key)
-            .limit(most)
-        )
-        if within is not None:
-            query = query.where(turns.c.thread_id.in_(list(within)))
-        return list(connection.execute(query))
+        return select(*ORDERED_BY).where(_ready(now), ~exists().where(same_thread, or_(earlier, running)))
 
     def _lock(self, connection: Connection, rows: Iterable[Row[Any]]) -> list[str]:
         wanted = [row.thread_id for row in rows]
@@ -227,11 +234,21 @@ class Inbox:
         with self.engine.begin() as connection:
             connection.execute(update(turns).where(held).values(state="queued", lease_until=None))
 
-    def waiting(self) -> int:
-        """How many turns are not answered yet."""
+    def waiting(self, team: str | None = None, user: str | None = None) -> int:
+        """How many turns are not answered yet: of all, of a workspace, of a person in it."""
+        query = select(func.count()).select_from(turns).where(turns.c.state.in_(_UNFINISHED))
+        query = query.where(turns.c.team == team) if team is not None else query
+        query = query.where(turns.c.user == user) if user is not None else query
         with reading(self.engine) as connection:
-            query = select(func.count()).select_from(turns).where(turns.c.state.in_(_UNFINISHED))
             return connection.execute(query).scalar_one()
+
+    def ahead(self, key: str) -> int:
+        """How many turns are worked on before this one, as the order is now."""
+        order = fair_order(select(*ORDERED_BY).where(turns.c.state.in_(_UNFINISHED)))
+        own = select(order.c.place, order.c.received_at).where(order.c.key == key).subquery()
+        earlier = tuple_(order.c.place, order.c.received_at) < tuple_(own.c.place, own.c.received_at)
+        with reading(self.engine) as connection:
+            return connection.execute(select(func.count()).select_from(order.join(own, earlier))).scalar_one()
 
     def states(self) -> dict[str, int]:
         """How many turns there are in each state."""

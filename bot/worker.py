@@ -22,6 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bot import metrics
 from bot.answer import Answer, Lang
+from bot.fairness import shares_of
 from bot.inbox import Inbox, LeaseLost, NewTurn, Turn
 from bot.logs import logger
 from bot.offload import Offload
@@ -107,6 +108,7 @@ class Worker:
         self.settings = settings
         self.around = around
         self.owner = f"{socket.gethostname()[:40]}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self.shares = shares_of(settings.turns_in_hand)
         self._wake = asyncio.Event()
         self._stopping = False
         self._in_hand: set[asyncio.Task[None]] = set()
@@ -136,7 +138,7 @@ class Worker:
 
     async def _lease(self) -> list[Turn]:
         free = self.settings.turns_in_hand - len(self._in_hand)
-        return await self.offload.database(self.inbox.lease, self.owner, free) if free > 0 else []
+        return await self.offload.database(self.inbox.lease, self.owner, free, self.shares) if free > 0 else []
 
     async def _pause(self) -> None:
         try:
