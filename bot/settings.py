@@ -43,9 +43,11 @@ class Settings(BaseSettings):
     max_attempts: int = Field(default=8, ge=1)
     answer_timeout_s: float = Field(default=120.0, gt=0)
     poll_s: float = Field(default=1.0, gt=0)
-    # Above this many open questions the next one is told that it waits, above the other it is refused.
+    # Above this many open questions the next one is told that it waits; above that many of its workspace, or of its
+    # person, it is refused.
     busy_above: int = Field(default=20, ge=1)
     refuse_above: int = Field(default=2000, ge=1)
+    refuse_above_of_person: int = Field(default=500, ge=1)
     turns_per_minute: int = Field(default=20, ge=1)
     # Channels (ids, comma separated) in which every turn needs a mention, in threads of the bot too.
     strict_channels: str = ""

@@ -53,6 +53,8 @@ class Room:
             await self.voice.say(turn, arrival.outcome.replace(" ", "_"))
 
     async def _tell_queue(self, turn: NewTurn) -> None:
-        ahead = await self.offload.database(self.inbox.waiting) - 1
+        if await self.offload.database(self.inbox.waiting) <= self.settings.busy_above:
+            return
+        ahead = await self.offload.database(self.inbox.ahead, turn.key)
         if ahead >= self.settings.busy_above:
             await self.voice.say(turn, "queued", count=ahead)

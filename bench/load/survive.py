@@ -1,0 +1,133 @@
+"""Questions in flight while replicas are killed: how many answers come, how many are missing, how many come twice."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.load.replicas import Deployment, deployed
+from bot.database import engine_for
+from bot.inbox import Inbox
+from playground.slack import Slack
+from playground.workspace import Message
+
+_CHANNELS = 10
+_SETTINGS = {"SIZEWISE_LEASE_S": "3", "SIZEWISE_POLL_S": "0.2", "SIZEWISE_BUSY_ABOVE": "100000"}
+
+
+@dataclass(frozen=True)
+class Survival:
+    """What the double counted. `most_in_flight` is the largest number of questions asked and not answered at a time."""
+
+    questions: int
+    kills: int
+    answers: int
+    lost: int
+    doubled: int
+    out_of_order: int
+    most_in_flight: int
+    repeated_deliveries: int
+    states: dict[str, int]
+    seconds: float
+
+
+@dataclass
+class _Asked:
+    root: Message
+    texts: list[str]
+
+
+async def survive(
+    database: str, data: Path, *, replicas: int, questions: int, kills: int, answers_in_s: float = 0.05, seed: int = 1
+) -> Survival:
+    """Ask `questions` (a third of them quick follow-ups), kill a replica `kills` times at random, count."""
+    options = _SETTINGS | {"REPLICA_ANSWERS_IN_S": str(answers_in_s)}
+    started = time.monotonic()
+    async with deployed(replicas, database, data, **options) as deployment:
+        watch = _Watch(deployment, questions)
+        killer = asyncio.create_task(_kill(deployment, kills, questions, random.Random(seed)))
+        asked = await _ask(deployment.slack, questions, watch)
+        await killer
+        await _rest(deployment, database, questions)
+        return _count(deployment, asked, questions, kills, watch.most, database, time.monotonic() - started)
+
+
+class _Watch:
+    def __init__(self, deployment: Deployment, questions: int) -> None:
+        self.slack, self.questions, self.most = deployment.slack, questions, 0
+
+    def look(self, asked: int) -> None:
+        self.most = max(self.most, asked - answered(self.slack))
+
+
+def answered(slack: Slack) -> int:
+    """Messages of the bot in channels."""
+    return sum(1 for message in slack.workspace.messages if message.bot_id)
+
+
+async def _ask(slack: Slack, questions: int, watch: _Watch) -> list[_Asked]:
+    """Threads with up to three questions each, the follow-ups sent before the first is answered; ten people at once."""
+    people = [slack.workspace.add_user(f"person{n}") for n in range(_CHANNELS)]
+    channels = [slack.workspace.add_channel(f"c{n}", *people) for n in range(_CHANNELS)]
+    plan: list[list[str]] = []
+    while (left := questions - sum(map(len, plan))) > 0:
+        number = len(plan)
+        plan.append([f"q{number}.{part}" for part in range(min(left, (1, 1, 3)[number % 3]))])
+    sent = 0
+
+    async def person(place: int) -> list[_Asked]:
+        nonlocal sent
+        found = []
+        for texts in plan[place::_CHANNELS]:
+            root = await slack.mention(people[place], channels[place], texts[0])
+            for text in texts[1:]:
+                await slack.say(people[place], channels[place], text, thread=root.ts)
+            sent += len(texts)
+            watch.look(sent)
+            found.append(_Asked(root, texts))
+        return found
+
+    return [asked for found in await asyncio.gather(*map(person, range(_CHANNELS))) for asked in found]
+
+
+async def _kill(deployment: Deployment, kills: int, questions: int, chance: random.Random) -> None:
+    """Kill spread over the run: before the nth kill so many answers must have come; at an arbitrary moment after."""
+    for n in range(kills):
+        wanted = n * questions * 9 // 10 // max(1, kills)
+        await deployment.slack.until(lambda wanted=wanted: answered(deployment.slack) >= wanted, 120, f"kill {n + 1}")  # type: ignore[misc]
+        await asyncio.sleep(chance.random() * 0.3)
+        replica = chance.choice(deployment.replicas)
+        await replica.kill()
+        await replica.start()
+
+
+async def _rest(deployment: Deployment, database: str, questions: int) -> None:
+    engine = engine_for(database)
+    inbox = Inbox(engine)
+    slack = deployment.slack
+    await slack.until(lambda: answered(slack) >= questions, 180, f"{questions} answers")
+    await slack.until(lambda: inbox.waiting() == 0 and not slack.deliverer.busy, 60, "rest")
+    engine.dispose()
+
+
+def _count(
+    deployment: Deployment, asked: list[_Asked], questions: int, kills: int, most: int, database: str, seconds: float
+) -> Survival:
+    lost = doubled = out_of_order = 0
+    for one in asked:
+        said = [message.text for message in deployment.slack.answers(one.root)]
+        wanted = [" | ".join(one.texts[: place + 1]) for place in range(len(one.texts))]
+        counted = Counter(text.rpartition(" | ")[2] for text in said)
+        lost += sum(1 for text in one.texts if not counted[text])
+        doubled += sum(count - 1 for count in counted.values())
+        out_of_order += int(said != wanted and set(counted) == set(one.texts) and len(said) == len(wanted))
+    engine = engine_for(database)
+    states = Inbox(engine).states()
+    engine.dispose()
+    repeated = sum(len(delivery.attempts) - 1 for delivery in deployment.slack.deliverer.log)
+    total = answered(deployment.slack)
+    return Survival(questions, kills, total, lost, doubled, out_of_order, most, repeated, states, round(seconds, 1))
