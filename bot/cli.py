@@ -139,6 +139,14 @@ def knowledge(context: typer.Context) -> None:
     raise typer.Exit(manage(context.args) or 0)
 
 
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})
+def prices(context: typer.Context) -> None:
+    """Newer prices than the catalogue's: import a CSV, ask gpuhunt, show what is in use."""
+    from bot.prices_cli import main as manage
+
+    raise typer.Exit(manage(context.args or ["--help"]))
+
+
 def _print(answer: Any) -> None:
     from rich.console import Console
 

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from bot import prices
 from bot.reply import names
 from bot.thread import Spec, TeamDefaults
+from sizing.cost import costs
 from sizing.defaults import Defaults
 from sizing.engine import estimate, failed
 from sizing.errors import UserError
 from sizing.estimate import DeviceMemory, Estimate
-from sizing.recommend import costs
 from sizing.resolve import Resolved, resolve
-from sizing.spec import WorkloadSpec, parse_spec
+from sizing.spec import HardwareRef, WorkloadSpec, parse_spec
 from sizing.units import GIB
+
+_OWNED = ("accelerator", "count", "memory_gb")
+
+
+def _owned(entry: Spec) -> HardwareRef:
+    return HardwareRef.model_validate({key: entry[key] for key in _OWNED if entry.get(key)})
 
 
 def engine_defaults(team: TeamDefaults) -> Defaults:
     """The team's settings in the engine's terms; what the team left open keeps the engine's value."""
     base = Defaults()
-    owned = tuple(str(entry["accelerator"]) for entry in team.owned if entry.get("accelerator"))
+    owned = tuple(_owned(entry) for entry in team.owned if entry.get("accelerator"))
     return Defaults(
         context_tokens=team.context_tokens,
         reserve_share=team.reserve_share,
@@ -33,6 +41,8 @@ def engine_defaults(team: TeamDefaults) -> Defaults:
         country=team.country or base.country,
         cloud=team.cloud,
         owned=owned,
+        today=datetime.date.today().isoformat(),
+        prices=prices.book(prices.data_dir()),
     )
 
 

@@ -9,14 +9,20 @@ from bot.reply.wording import Wording
 
 
 def price_cell(cost: Mapping[str, Any], words: Wording) -> str:
-    """The rent an hour, else the purchase; each with its date."""
-    for name, key in (("rent_per_hour", "from_hour"), ("buy", "buy")):
-        if price := cost.get(name):
-            decimals = 0 if name == "buy" else None
-            return dated(
-                words.text("cost", key, price=words.money(price["amount"], cost["currency"], decimals)), price, words
-            )
-    return words.text("ui", "ask_price")
+    """The cheaper way as far as prices are known: the rent an hour, or the purchase with the machine; each with its date."""
+    if cost.get("owned"):
+        return words.text("cost", "owned")
+    order = ("buy", "rent_per_hour") if cost.get("way") == "buy" else ("rent_per_hour", "buy")
+    name = next((name for name in order if cost.get(name)), None)
+    return words.text("ui", "ask_price") if name is None else dated(_amount(cost, name, words), cost[name], words)
+
+
+def _amount(cost: Mapping[str, Any], name: str, words: Wording) -> str:
+    if name == "rent_per_hour":
+        return words.text("cost", "from_hour", price=words.money(cost[name]["amount"], cost["currency"]))
+    whole = bool(cost.get("machine")) and cost.get("once") is not None
+    amount = cost["once"] if whole else cost[name]["amount"]
+    return words.text("cost", "buy_whole" if whole else "buy", price=words.money(amount, cost["currency"], 0))
 
 
 def dated(text: str, price: Mapping[str, Any], words: Wording) -> str:

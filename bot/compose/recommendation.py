@@ -9,6 +9,7 @@ from bot.compose.draft import Draft
 from bot.compose.faults import fault_text
 from bot.compose.measured import say_measured
 from bot.compose.options import chart, options_table
+from bot.compose.proposals import choice_text, nearest_text, notes_text
 from bot.compose.recommended import Options, almost_text, options_for
 from bot.explain import cite_devices
 from bot.heard import Heard
@@ -42,6 +43,8 @@ def _write_options(draft: Draft, options: Options, heard: Heard, question: str) 
     draft.lead = headline.lead(best, words)
     draft.table = options_table(draft.options, words)
     draft.chart = chart(draft.options, words)
+    draft.say("note", choice_text(options, words), draft.title("choice"))
+    draft.say("note", notes_text(options, words), draft.title("mind"))
     draft.say("cheaper", almost_text(options, best, words), draft.title("almost"))
     say_why(draft, best, heard, question)
     topics.say_asked(draft, best, heard)
@@ -62,6 +65,9 @@ def _write_nothing(draft: Draft, sized: Sized, options: Options) -> None:
     words = draft.words
     draft.headline = words.text("headline", "recommend_none", model=sized.figures["model"])
     draft.sized = [one for one, _ in options.almost[:1]] or [sized]
+    draft.considered = [*draft.considered, *(one for _, one in options.nearest)]
+    draft.material.add_data([{near.change: [near.before, near.after]} for near, _ in options.nearest])
+    draft.say("flip", nearest_text(options, words), draft.title("nearest"))
     draft.say("cheaper", almost_text(options, sized, words), draft.title("almost"))
 
 

@@ -13,7 +13,7 @@ from bot.thread import Spec
 from sizing.defaults import Defaults
 from sizing.errors import UserError
 from sizing.estimate import Failure
-from sizing.recommend import Option, recommend
+from sizing.recommend import Nearest, Option, recommend
 from sizing.spec import WorkloadSpec, parse_spec
 
 # A recommendation looks for hardware: what a spec says of its layout on other hardware does not bind it.
@@ -28,6 +28,9 @@ class Options:
     almost: tuple[tuple[Sized, tuple[Mapping[str, Any], ...]], ...] = ()
     searched: int = 0
     error: Failure | None = None
+    why: tuple[tuple[Mapping[str, Any], ...], ...] = ()
+    notes: tuple[tuple[Mapping[str, Any], ...], ...] = ()
+    nearest: tuple[tuple[Nearest, Sized], ...] = ()
 
 
 def options_for(spec: Spec, defaults: Defaults) -> Options:
@@ -40,7 +43,13 @@ def options_for(spec: Spec, defaults: Defaults) -> Options:
     found = recommend(parsed, defaults)
     good = tuple(_sized(option, defaults) for option in found.options)
     return Options(
-        good, tuple((_sized(option, defaults), option.why) for option in found.almost), found.searched, found.error
+        good,
+        tuple((_sized(option, defaults), option.why) for option in found.almost),
+        found.searched,
+        found.error,
+        tuple(option.why for option in found.options),
+        tuple(option.notes for option in found.options),
+        tuple((near, _sized(near.option, defaults)) for near in found.nearest),
     )
 
 

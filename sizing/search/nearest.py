@@ -12,8 +12,9 @@ from sizing.resolve import resolve_model
 from sizing.search.trial import Trial
 from sizing.spec import ModelRef, WorkloadSpec
 
-Change = Literal["kv_cache", "weights", "context_tokens", "concurrency", "model", "target"]
+Change = Literal["kv_cache", "weights", "context_tokens", "weights_and_context", "concurrency", "model"]
 Best = Callable[[WorkloadSpec], Trial | None]
+_Step = tuple[Change, object, object, WorkloadSpec]
 
 _SHARES = (2, 4, 8)
 _LEAST_CONTEXT = 2048
@@ -33,16 +34,26 @@ class Near:
 def nearest(spec: WorkloadSpec, context_tokens: int, concurrency: int, best: Best) -> tuple[Near, ...]:
     """The changes that help, the smallest loss first; `best` looks for the cheapest option of a spec."""
     found: list[Near] = []
-    for ladder in (_formats(spec), _contexts(spec, context_tokens), _requests(spec, concurrency), _models(spec)):
-        for change, before, after, changed in ladder:
-            hit = best(changed)
-            if hit is not None:
-                found.append(Near(change, before, after, hit))
-                break
+    ladders = (
+        _formats(spec),
+        _contexts(spec, context_tokens),
+        _requests(spec, concurrency),
+        _both(spec, context_tokens),
+        _models(spec),
+    )
+    for ladder in ladders:
+        hit = _first(ladder, best)
+        if hit is not None and (hit.change != "weights_and_context" or not found):
+            found.append(hit)
     return tuple(found)
 
 
-_Step = tuple[Change, object, object, WorkloadSpec]
+def _first(ladder: Iterator[_Step], best: Best) -> Near | None:
+    for change, before, after, changed in ladder:
+        hit = best(changed)
+        if hit is not None:
+            return Near(change, before, after, hit)
+    return None
 
 
 def _formats(spec: WorkloadSpec) -> Iterator[_Step]:
@@ -64,6 +75,14 @@ def _contexts(spec: WorkloadSpec, tokens: int) -> Iterator[_Step]:
                 shorter,
                 spec.model_copy(update={"context_tokens": shorter, "input_tokens": fitting}),
             )
+
+
+def _both(spec: WorkloadSpec, tokens: int) -> Iterator[_Step]:
+    """Where a format was asked for: leave it open, and shorten the context."""
+    if spec.weights is None and spec.kv_cache is None:
+        return
+    for _, before, after, changed in _contexts(spec, tokens):
+        yield "weights_and_context", before, after, changed.model_copy(update={"weights": None, "kv_cache": None})
 
 
 def _requests(spec: WorkloadSpec, concurrency: int) -> Iterator[_Step]:
