@@ -124,8 +124,13 @@ def test_serve_says_what_to_set(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     ],
 )
 async def test_serve_ends_with_a_sentence_where_a_token_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], changed: dict[str, Any], said: str
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    changed: dict[str, Any],
+    said: str,
 ) -> None:
+    monkeypatch.setattr("bot.logs.configure", lambda *_: None)
     app = App.from_manifest(manifest())
     async with running_slack(app, SocketTransport()) as slack:
         settings = _settings(app, slack.base_url, tmp_path, **changed)
