@@ -158,8 +158,10 @@ _FULL = re.compile(
     r"volle[sn]? (?:ft|sft))\b"
 )
 _FULL_ALONE = re.compile(
-    r"(?:^|,\s?(?=(?:full|voll|komplett)\s?(?:,|;|$))|\b(?:und|and|or|oder|vs\.?)|/ft|/train|/finetune)\s?(?:full|voll|komplett)\b"
+    r"(?:^|,\s?(?=(?:full|voll|komplett)\s?(?:,|;|$))|\b(?:und|and|or|oder|vs\.?)|"
+    r"(?:how|what) about|wie waere(?: es)?(?: mit)?|geht auch|try|/ft|/train|/finetune)\s?(?:full|voll|komplett)\b"
 )
+_PLACE_NEXT = re.compile(r"\s(?:on|auf|with|mit|instead|stattdessen|then|dann)\b")
 _NO = re.compile(
     r"\b(?:no|not|kein(?:e[nms]?)?|nicht|without|ohne|instead of|statt|isn't|rather than|"
     r"drop)\s(?:a |just |only |nur |ein |eine )?$"
@@ -200,7 +202,9 @@ def read_method(text: Text, bits: str) -> MethodReading:
         place = text.folded.index("lora")
         return MethodReading("full", ("full",), place, place + 4, recipe)
     alone = _FULL_ALONE.search(text.folded)
-    ends_so = text.folded.strip(" ?!.").endswith(("voll", "full"))
+    ends_so = text.folded.strip(" ?!.").endswith(("voll", "full")) or (
+        alone is not None and len(text.folded) < 40 and bool(_PLACE_NEXT.match(text.folded, alone.end()))
+    )
     if alone and "full" not in found and (found or ends_so or trains(text)):
         found["full"] = alone
     if "qlora" in found and "lora" in found and not _WEIGHED.search(text.folded):

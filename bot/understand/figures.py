@@ -32,6 +32,9 @@ _ONE_IN = re.compile(
 _OF_MANY = re.compile(
     r"\s(?:in|out of|von|aus)\s(?:every |etwa |about |ca\. )?\d+(?![\d.,]*\s?(?:gb|k\b|min|s\b|h\b|sec|days|tagen))"
 )
+_BOUGHT = re.compile(
+    r"\b(?:buy|buying|bought|kaufen?|gekauft|sells?|selling|sold|used|gebraucht\w*)\b[^.!?;\d]{0,20}\b(?:for|fuer|um|at)\s?(?:~|ca\.?|about|etwa)?\s?$"
+)
 _A_PERIOD = re.compile(r"\s?(?:/|a|per|pro|im|je)\s?(?:month|monat|year|jahr|hour|stunde|day|tag|mo\b|h\b)")
 _MEMORY_NEXT = re.compile(r"\s?\d{1,3}\s?(?:gb?|gib)\b")
 _BREAKS = re.compile(r"\s(?:dies|fails|is down|breaks|crashes|ausf|stirbt|kaputt|faellt|goes)")
@@ -94,7 +97,11 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
         quantity.glued == "x" and _PCIE.search(place.left)
     ):
         return []
-    if quantity.scale and not quantity.unit and _PAID.search(place.left) and _A_PERIOD.match(place.right):
+    if (
+        quantity.scale
+        and not quantity.unit
+        and (_BOUGHT.search(place.left) or (_PAID.search(place.left) and _A_PERIOD.match(place.right)))
+    ):
         return [Reading("price_unnamed", quantity.value, *quantity.span, 6.0, "price without currency")]
     length = _of_a_pair(place)
     if length:

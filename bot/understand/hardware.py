@@ -50,7 +50,8 @@ _REFERENCE_BEFORE = re.compile(
     r"reviews? of|as much as|so viel wie|costs? (?:as much as )?|kostet|unlike|anders als|"
     r"price of|preis (?:einer|von)|beats?|like (?:an?|the)|wie (?:eine?r?|bei)|than (?:an?|my|"
     r"on|the|one)|als (?:eine|auf|meine|mein)|colleague\w*|kollege hat|friend\w*|someone|"
-    r"jemand|others?|otherwise|sonst|ansonsten|statt|instead of|rather than|not|kein\w*|no|"
+    r"jemand|swap(?:ping)?|trad(?:e|ing)|exchang\w*|tausch\w*|others?|otherwise|sonst|ansonsten|statt|"
+    r"instead of|rather than|not|kein\w*|no|"
     r"nicht|speed as|schnell wie|vs\.? ~?[\d.,]+ ?s on|replac\w*|ersetz\w*)\s(?:\w+\s){0,2}$"
 )
 _REFERENCE_AFTER = re.compile(
@@ -231,7 +232,7 @@ def _loose_pieces(figures: Sequence[tuple[Quantity, Reading]], together: Sequenc
     """ "V100 32GB … 4 Stück pro Knoten", "H200 box … 8x 141GB": a count said apart from the only device named."""
     if len(together) != 1 or together[0].count is not None or together[0].asked:
         return None
-    counts = (r.number for _, r in figures if r.field == "devices")
+    counts = (r.number for name in ("devices", "parallel_tp") for _, r in figures if r.field == name)
     return next((int(n) for n in counts if n == int(min(n, 1e9)) and 1 < n <= 4096), None)
 
 

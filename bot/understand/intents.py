@@ -89,7 +89,8 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"wie ?vielen? (?:parallel\w*|tok\w*|"
         r"t/s|nutzern?|leuten?|user|anfragen|parallelen?|streams|chats|sitzungen|seiten|bildern?|"
         r"gleichzeitigen?|benutzern?|mitarbeitern?|kollegen|requests|clients|agenten|anrufe|"
-        r"studenten)|wie ?viel (?:tok\w*|t/s|durchsatz|nutzer)|concurrency limit|what concurrency|"
+        r"studenten)|wie ?viel (?:tok\w*|t/s|durchsatz|nutzer)|concurrency limit|tg (?:per|pro|speed)|"
+        r"max(?:imum|imale?)? (?:concurrency|parallelitaet|gleichzeitigkeit)|what concurrency|"
         r"which t/s|what (?:tok/s|t/s|ttft|throughput|latency|tps)|(?:ttft|latency|latenz|"
         r"durchsatz|throughput)\s?\?|limits me|go (?:up )?to \d+|ttft (?:for|fuer|auf|on|bei)|"
         r"was sind ttft|tok(?:en)?s? (?:per|pro) (?:second|sekunde)(?: (?:can|do|should)|\s?\?|$)|"
@@ -144,7 +145,8 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
     (
         "cost",
         3.0,
-        r"\b(?:kost\w*|costs?\b|costing|pric(?:e|es|ing)|preis\w*|cheap\w*|guenstig\w*|billig\w*|"
+        r"\b(?:kost\w*|\w+(?:kosten|preise?)\b|or buy\b|buy it\b|"
+        r"oder kaufen|costs?\b|costing|pric(?:e|es|ing)|preis\w*|cheap\w*|guenstig\w*|billig\w*|"
         r"teuer|expensive|overpay\w*|rent(?:s|al|ing)?\b|miet\w*|buy or rent|kaufen oder mieten|"
         r"break[- ]?even|amortis\w*|rentier\w*|rechnet sich|rechnen sich|tco\b|per million|"
         r"pro million|/mtok|per mtok|pro mio|wirtschaftlich\w*|roi\b|api bill|(?:how much|"

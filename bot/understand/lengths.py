@@ -54,7 +54,7 @@ _EACH_AFTER = (
     r"lang\b|long\b)"
 )
 _OUTPUT = (
-    r"(?<![a-z])(?:out(?:puts?)?(?:[-_ ]?(?:len(?:gth)?|tokens?))?|osl|answers?|antwort\w*|"
+    r"(?<![a-z])(?:rollouts?|out(?! of\b)(?:puts?)?(?:[-_ ]?(?:len(?:gth)?|tokens?))?|osl|answers?|antwort\w*|"
     r"ausgab\w*|completions?|gen\b|generat\w*|generier\w*|erzeug\w*|respon[sd]\w*|repl(?:y|"
     r"ies)|summar\w*(?: to| into)?|zusammenfass\w*|max[-_ ]?(?:new[-_ ]?)?tokens|reasoning|tg|"
     r"writes?|raus\s?[:=]?|zusammenfassung\w*|produces?|decode)"

@@ -142,7 +142,8 @@ def noun_reading(word: str, right: str, value: float, start: int, end: int) -> R
 
 _SINGLE = re.compile(
     r"\b(?:(?:single|one|1|ein|einzelner?)[ \-]?(?:user|nutzer|stream|session|request|anfrage|"
-    r"benutzer|person|sequence|client)\b|einzelnutzer|einzelplatz|einzelner nutzer|(?:only|"
+    r"benutzer|person|sequence|client)\b(?!\s(?:per|pro|je|every|a|each|jede\w*|am|alle)\b)|einzelnutzer|"
+    r"einzelplatz|einzelner nutzer|(?:only|"
     r"just|nur) (?:for )?(?:me|myself|ich|fuer mich)\b|"
     r"ich (?:ganz )?allein\w*|fuer mich (?:allein|selbst)\w*|(?:it's |its |ist )?(?:only|just|"
     r"nur) me\b|for myself\b|by myself\b|solo (?:use|user|dev|entwickler|nutzung)|"
@@ -180,7 +181,7 @@ _FRACTION = re.compile(
 )
 _SHARE_AFTER = (
     r"\s?(?:of (?:them|users|those|staff|people)|davon|der \w+|von denen|sind|are|"
-    r"is)?[\s,(]{0,2}(?:[\w\-]+\s){0,4}?(?:gleichzeitig(?!keit)\w*|concurren\w*|at once|active|"
+    r"is)?[\s,(]{0,2}(?:[\w\-]+\s){0,4}?(?:gleichzeitig(?!keit)\w*|concurren\w*|at once|active|busy|"
     r"aktiv\w*|peak|simultan\w*|parallel\w*|at the same time|online|at a time|zeitgleich|"
     r"in the peak|zur spitze)"
 )

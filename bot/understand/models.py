@@ -235,11 +235,14 @@ def _belongs(text: Text, piece: Part, lexicon: ModelLexicon) -> bool:
     return piece.kind != "plus" or text.folded[piece.start - 1 : piece.start].isalpha()
 
 
+_REPOSITORY_TAIL = re.compile(r"-(?:instruct|base|chat|fp8|awq|gptq|int[48]|bf16|nvfp4|w[48]a\d+)\b")
+
+
 def _believable(text: Text, run: Sequence[Part], key: tuple[str, ...]) -> bool:
     """Everyday words ("solar", "spark", "step 3") are models only with company or a capital letter."""
     head = run[0]
-    if all(part.kind == "size" for part in run):
-        return False  # "a 405B" is a size, whatever model made it known
+    if all(part.kind == "size" for part in run) and not _REPOSITORY_TAIL.match(text.folded, run[-1].end):
+        return False  # "a 405B" is a size, whatever model made it known; "405B-FP8" is the tail of a repository's name
     if len(head.text) == 1 and len(run) > 1 and run[1].start - head.end > (text.folded[head.end : head.end + 1] == "-"):
         return False
     if not is_careful(head.text):
@@ -327,9 +330,12 @@ def _deletions() -> dict[str, str]:
     return found
 
 
+_PROGRAM_NAMES = frozenset(("ollama", "vllm", "exllama", "koboldcpp", "deepspeed"))
+
+
 @lru_cache(maxsize=4096)
 def _typo(word: str) -> str | None:
-    if len(word) < 4 or len(word) > 14 or is_family(word) or word in model_lexicon().words:
+    if len(word) < 4 or len(word) > 14 or word in _PROGRAM_NAMES or is_family(word) or word in model_lexicon().words:
         return None
     table = _deletions()
     hit = table.get(word)

@@ -143,6 +143,25 @@ NUMBER_WORDS = {
     "dutzend": 12, "dozen": 12, "single": 1, "einzelne": 1, "einzelnen": 1, "einzige": 1, "dual": 2, "doppel": 2, "triple": 3,
     "quad": 4, "both": 2, "beide": 2, "beiden": 2, "paar": 2, "pair": 2, "couple": 2, "zweier": 2, "zweien": 2, "dreien": 3, "vieren": 4,
 }  # fmt: skip
+_TENS = {
+    "zwanzig": 20,
+    "dreissig": 30,
+    "vierzig": 40,
+    "fuenfzig": 50,
+    "sechzig": 60,
+    "siebzig": 70,
+    "achtzig": 80,
+    "neunzig": 90,
+}
+_ONES = {"ein": 1, "zwei": 2, "drei": 3, "vier": 4, "fuenf": 5, "sechs": 6, "sieben": 7, "acht": 8, "neun": 9}
+NUMBER_WORDS |= _TENS
+NUMBER_WORDS |= {f"{one}und{ten}": n + m for one, n in _ONES.items() for ten, m in _TENS.items()}
+NUMBER_WORDS |= {
+    word + many: n * factor
+    for word, n in (*_ONES.items(), ("zehn", 10), ("zwoelf", 12), ("fuenfzehn", 15), *_TENS.items())
+    for many, factor in (("hundert", 100), ("tausend", 1000))
+    if not (many == "hundert" and n > 9)
+}
 VAGUE_ONES = word_set("ein eine einer einen einem eines ne nen ner nem one")
 _SCALES = {
     "k": 1e3, "tsd": 1e3, "tausend": 1e3, "thousand": 1e3, "t": 1e3, "hundred": 1e2, "hundert": 1e2, "dozen": 12.0, "dutzend": 12.0,
@@ -424,7 +443,11 @@ def _spelt(folded: str) -> Iterator[Quantity]:
             r"\d\s?$", folded[max(0, found.start() - 3) : found.start()]
         ):
             continue
-        yield Quantity(value, None, found.start(), end, unit, unit_word, unit_end, spelt=True)
+        currency = _currency(folded, found.start(), unit_word, unit)
+        factor = _unit_factor(unit, unit_word) if currency else 1.0
+        yield Quantity(
+            value * factor, None, found.start(), end, unit, unit_word, unit_end, spelt=True, currency=currency
+        )
 
 
 def _join_ranges(folded: str, found: list[Quantity]) -> list[Quantity]:

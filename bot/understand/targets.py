@@ -104,7 +104,7 @@ _END_TO_END = re.compile(
     r"dokument|page|anfrage)|per (?:page|image|document|request))\b"
 )
 _TPOT = re.compile(
-    r"\b(?:tpot|itl|inter[- ]token(?:[- ]latency)?|time per (?:output )?token|zeit (?:pro|"
+    r"\b(?:latency per token|latenz (?:pro|je) token|tpot|itl|inter[- ]token(?:[- ]latency)?|time per (?:output )?token|zeit (?:pro|"
     r"je) token|per[- ]token latency|ms/tok\w*|token latency)\b"
 )
 _TPOT_AFTER = re.compile(r"\s?(?:/|per |pro |je )\s?(?:output[- ]?)?tok|\s?(?:tpot|itl|inter[- ]token)")
