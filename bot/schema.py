@@ -56,6 +56,7 @@ turns: Final = Table(
     Index("ix_turns_state_not_before", "state", "not_before"),
     Index("ix_turns_thread_id_ts", "thread_id", "ts"),
     Index("ix_turns_thread_id_received_at", "thread_id", "received_at"),
+    Index("ix_turns_team_user", "team", "user"),
 )
 
 answers: Final = Table(
@@ -83,4 +84,26 @@ feedback: Final = Table(
     Column("user", String(64), primary_key=True),
     Column("vote", Integer, nullable=False),
     Column("created_at", Double, nullable=False),
+)
+
+# `sealed` holds the bot token encrypted; Slack's tokens have no fixed length. Without an enterprise it is empty.
+installations: Final = Table(
+    "installations",
+    metadata,
+    Column("enterprise", String(64), primary_key=True),
+    Column("team", String(64), primary_key=True),
+    Column("app", String(64), nullable=False),
+    Column("bot_user", String(64), nullable=False),
+    Column("bot_id", String(64), nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("sealed", Text, nullable=False),
+    Column("installed_by", String(64), nullable=False),
+    Column("installed_at", Double, nullable=False),
+)
+
+oauth_states: Final = Table(
+    "oauth_states",
+    metadata,
+    Column("state", String(64), primary_key=True),
+    Column("expires_at", Double, nullable=False),
 )

@@ -53,7 +53,8 @@ def turn(name: str, thread: str = "t", ts: float = 1.0) -> NewTurn:
 def test_the_migrated_schema_is_the_one_the_code_uses(engine: Engine) -> None:
     with reading(engine) as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
-    assert revisions(engine) == ("0001", "0001")
+    current, newest = revisions(engine)
+    assert current == newest is not None
     migrate(engine)
 
 
