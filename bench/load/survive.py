@@ -15,7 +15,7 @@ from bot.inbox import Inbox
 from playground.slack import Slack
 from playground.workspace import Message
 
-_CHANNELS = 10
+_PEOPLE = 50
 _SETTINGS = {"SIZEWISE_LEASE_S": "3", "SIZEWISE_POLL_S": "0.2", "SIZEWISE_BUSY_ABOVE": "100000"}
 
 
@@ -42,7 +42,7 @@ class _Asked:
 
 
 async def survive(
-    database: str, data: Path, *, replicas: int, questions: int, kills: int, answers_in_s: float = 0.05, seed: int = 1
+    database: str, data: Path, *, replicas: int, questions: int, kills: int, answers_in_s: float = 0.5, seed: int = 1
 ) -> Survival:
     """Ask `questions` (a third of them quick follow-ups), kill a replica `kills` times at random, count."""
     options = _SETTINGS | {"REPLICA_ANSWERS_IN_S": str(answers_in_s)}
@@ -70,9 +70,9 @@ def answered(slack: Slack) -> int:
 
 
 async def _ask(slack: Slack, questions: int, watch: _Watch) -> list[_Asked]:
-    """Threads with up to three questions each, the follow-ups sent before the first is answered; ten people at once."""
-    people = [slack.workspace.add_user(f"person{n}") for n in range(_CHANNELS)]
-    channels = [slack.workspace.add_channel(f"c{n}", *people) for n in range(_CHANNELS)]
+    """Threads with up to three questions each, the follow-ups sent before the first is answered; many people at once."""
+    people = [slack.workspace.add_user(f"person{n}") for n in range(_PEOPLE)]
+    channels = [slack.workspace.add_channel(f"c{n}", *people) for n in range(_PEOPLE)]
     plan: list[list[str]] = []
     while (left := questions - sum(map(len, plan))) > 0:
         number = len(plan)
@@ -82,7 +82,7 @@ async def _ask(slack: Slack, questions: int, watch: _Watch) -> list[_Asked]:
     async def person(place: int) -> list[_Asked]:
         nonlocal sent
         found = []
-        for texts in plan[place::_CHANNELS]:
+        for texts in plan[place::_PEOPLE]:
             root = await slack.mention(people[place], channels[place], texts[0])
             for text in texts[1:]:
                 await slack.say(people[place], channels[place], text, thread=root.ts)
@@ -91,25 +91,29 @@ async def _ask(slack: Slack, questions: int, watch: _Watch) -> list[_Asked]:
             found.append(_Asked(root, texts))
         return found
 
-    return [asked for found in await asyncio.gather(*map(person, range(_CHANNELS))) for asked in found]
+    return [asked for found in await asyncio.gather(*map(person, range(_PEOPLE))) for asked in found]
 
 
 async def _kill(deployment: Deployment, kills: int, questions: int, chance: random.Random) -> None:
     """Kill spread over the run: before the nth kill so many answers must have come; at an arbitrary moment after."""
     for n in range(kills):
         wanted = n * questions * 9 // 10 // max(1, kills)
-        await deployment.slack.until(lambda wanted=wanted: answered(deployment.slack) >= wanted, 120, f"kill {n + 1}")  # type: ignore[misc]
+        await _until_answered(deployment.slack, wanted)
         await asyncio.sleep(chance.random() * 0.3)
         replica = chance.choice(deployment.replicas)
         await replica.kill()
         await replica.start()
 
 
+async def _until_answered(slack: Slack, wanted: int) -> None:
+    await slack.until(lambda: answered(slack) >= wanted, 240, f"{wanted} answers")
+
+
 async def _rest(deployment: Deployment, database: str, questions: int) -> None:
     engine = engine_for(database)
     inbox = Inbox(engine)
     slack = deployment.slack
-    await slack.until(lambda: answered(slack) >= questions, 180, f"{questions} answers")
+    await _until_answered(slack, questions)
     await slack.until(lambda: inbox.waiting() == 0 and not slack.deliverer.busy, 60, "rest")
     engine.dispose()
 
