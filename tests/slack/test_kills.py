@@ -85,7 +85,7 @@ class Process:
 async def _running(database: str, data: Path) -> AsyncIterator[tuple[Slack, Process]]:
     app, port = App.from_manifest(manifest()), free_port()
     way = PatientTransport(f"http://127.0.0.1:{port}/slack/events", app.signing_secret)
-    async with running_slack(app, way, retry_delays_s=(0.1, 0.5, 2.0)) as slack:
+    async with running_slack(app, way, retry_delays_s=(0.1, 2.0, 8.0)) as slack:
         process = Process(slack, way, port, database, data)
         await process.start()
         try:
@@ -104,6 +104,9 @@ async def _ask(slack: Slack) -> list[tuple[Message, int]]:
         if n < FOLLOW_UPS:
             await slack.say(anna, channels[n % 5], f"follow-up {n}", thread=root.ts)
         asked.append((root, 2 if n < FOLLOW_UPS else 1))
+        if not slack.deliverer.log[-1].acknowledged:
+            # People wait a little when nothing happens; else all of them would ask while the bot is down.
+            await asyncio.sleep(0.2)
     return asked
 
 
