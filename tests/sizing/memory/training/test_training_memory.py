@@ -87,7 +87,7 @@ def test_near_public_measurements(data: dict[str, Any], measured_gib: float) -> 
     checkpointing=st.sampled_from(["none", "selective", "full"]),
 )
 def test_more_work_never_needs_less(method: str, tokens: int, batch: int, more: int, checkpointing: str) -> None:
-    base = dict(sequence_tokens=tokens, micro_batch=batch, checkpointing=checkpointing)
+    base = {"sequence_tokens": tokens, "micro_batch": batch, "checkpointing": checkpointing}
     small = peak_gib(spec(method, **base))
     assert peak_gib(spec(method, **{**base, "sequence_tokens": tokens * (1 + more)})) >= small
     assert peak_gib(spec(method, **{**base, "micro_batch": batch + more})) >= small
