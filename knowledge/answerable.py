@@ -15,25 +15,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from knowledge.analyse import Language, stem
-from knowledge.glossary import ordinary
+from knowledge.glossary import ordinary, verb_bases
 from knowledge.lexical import Match, Term
 from knowledge.retrieve import Ranking
 
 _SENTENCE_START = re.compile(r"(?:^|[.!?:])\W*$")
 
-_BIAS = 1.0
+_BIAS = 0.9
 _LACKS_TERM = -3.4
 _LACKS_NAME = -2.3
-_LACKS_WORD = -0.8
-_COVERAGE = 0.9
+_LACKS_WORD = -1.3
+_COVERAGE = 0.8
 _MOST = 2
 _CHUNKS_READ = 3
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the documents lack of a question (terms of the field, names, other unusual words; each counted up to 2), and
-    the share of what it is about that one of the best chunks covers, in [0, 1]."""
+    """What the documents lack of a question, each counted up to 2, and how much of it one of the best chunks covers.
+
+    `terms` are terms of the field, `names` are written with a capital or a digit, `words` other unusual English words
+    (a German word for a thing has a capital). `coverage` is in [0, 1].
+    """
 
     terms: int
     names: int
@@ -67,7 +70,7 @@ def evidence(ranking: Ranking) -> Evidence:
     return Evidence(
         terms=min(_MOST, sum(t.domain for t in missing)),
         names=min(_MOST, len(names)),
-        words=min(_MOST, len(unknown) - len(names)),
+        words=min(_MOST, len(unknown) - len(names)) if ranking.lang == "en" else 0,
         coverage=_coverage(match, [hit.place for hit in ranking.hits[:_CHUNKS_READ]]),
     )
 
@@ -75,7 +78,10 @@ def evidence(ranking: Ranking) -> Evidence:
 def _says_nothing(term: Term, lang: Language) -> bool:
     """Everyday words, single letters, and small numbers, which are part of the asker's case."""
     word = term.words[0]
-    return len(word) == 1 or (word.isdigit() and len(word) < 3) or stem(word, lang) in ordinary(lang)
+    if len(word) == 1 or (word.isdigit() and len(word) < 3):
+        return True
+    bases = [stem(word, lang), *(verb_bases(word) if lang == "de" else ())]
+    return any(base in ordinary(lang) for base in bases)
 
 
 def _is_name(term: Term, question: str) -> bool:

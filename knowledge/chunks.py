@@ -13,6 +13,7 @@ from knowledge.blocks import Block, Source
 MOST_CHARACTERS = 1_500
 _SHORT_SECTION = 700
 _PASSAGE = 420
+_SHORTEST_PASSAGE = 80
 _SEPARATOR = "\n\n"
 
 
@@ -102,9 +103,23 @@ def _passages(blocks: list[Block]) -> Iterator[Passage]:
     start = at = 0
     gathered: list[Block] = []
     for block in blocks:
-        if gathered and (block.headings != gathered[0].headings or _length([*gathered, block]) > _PASSAGE):
-            yield Passage(_SEPARATOR.join(b.text for b in gathered), gathered[0].headings, start)
+        if gathered and _ends_before(block, gathered):
+            yield _passage(gathered, start)
             gathered, start = [], at
         gathered.append(block)
         at += len(block.text) + len(_SEPARATOR)
-    yield Passage(_SEPARATOR.join(b.text for b in gathered), gathered[0].headings, start)
+    yield _passage(gathered, start)
+
+
+def _ends_before(block: Block, gathered: list[Block]) -> bool:
+    """A heading is no passage without what follows it, nor is a line too short to be compared with a question."""
+    if all(b.heading for b in gathered):
+        return False
+    length = _length(gathered)
+    if block.headings != gathered[0].headings:
+        return length >= _SHORTEST_PASSAGE or length + len(block.text) > _PASSAGE
+    return length + len(_SEPARATOR) + len(block.text) > _PASSAGE
+
+
+def _passage(blocks: list[Block], start: int) -> Passage:
+    return Passage(_SEPARATOR.join(b.text for b in blocks), blocks[-1].headings, start)

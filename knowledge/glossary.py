@@ -102,14 +102,14 @@ class Glossary:
         concepts = table.get((stem(word, side),))
         if concepts or side == "en":
             return concepts or ()
-        return next((table[(base,)] for base in _verb_bases(word) if (base,) in table), ())
+        return next((table[(base,)] for base in verb_bases(word) if (base,) in table), ())
 
     def gloss(self, text: str, compounds: Compounds) -> str:
         """German text in English words, in German order; words without an entry stay as they are."""
         return " ".join(_first_english(r) for r in self.read(text, "de", compounds))
 
 
-def _verb_bases(word: str) -> Iterator[str]:
+def verb_bases(word: str) -> Iterator[str]:
     """What the stemmer leaves on inflected verbs: "passt" is "pass", "geplant" is "plan", "speichert" is "speich"."""
     base = stem(word, "de")
     if base.endswith("t") and len(base) > 4:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 
-_BATCH = 64
+_BATCH = 128
 _NEAREST = 60
 
 

@@ -115,7 +115,7 @@ class Knowledge:
         """
         question = _checked(query, k)
         read_as = lang or detect_language(question)
-        rankings = {kind: self._ranking(kind, question, read_as, team, topics, k) for kind in kinds}
+        rankings = {kind: self.ranking(kind, question, lang=read_as, team=team, topics=topics, k=k) for kind in kinds}
         known = {kind: r for kind, r in rankings.items() if r is not None}
         by_kind = {kind: is_answerable(r) for kind, r in known.items()}
         hits = _interleaved({kind: _hits(r) for kind, r in known.items()}, k)
@@ -209,9 +209,17 @@ class Knowledge:
         self._ready = True
         self.search("memory", lang="en", k=1)
 
-    def _ranking(
-        self, kind: Kind, question: str, lang: Language, team: str, topics: Sequence[str], k: int
+    def ranking(
+        self,
+        kind: Kind,
+        question: str,
+        *,
+        lang: Language,
+        team: str = SHARED_TEAM,
+        topics: Sequence[str] = (),
+        k: int = 10,
     ) -> "Ranking | None":
+        """The hits of one kind with what they matched, before they are shown; None where there is nothing of the kind."""
         from knowledge.retrieve import rank
 
         shelf = self._shelf(kind, team, lang)

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -143,19 +143,18 @@ class Store:
         with self._engine.begin() as connection:
             _drop(connection, [d.id for d in documents])
 
-    def vectors(self, model: str, hashes: Iterable[str]) -> dict[str, bytes]:
+    def vectors(self, model: str, hashes: Collection[str]) -> dict[str, bytes]:
         """Vectors computed before, by the hash of their text."""
-        wanted = set(hashes)
+        query = select(_vectors).where(_vectors.c.model == model, _vectors.c.text_hash.in_(hashes))
         with self._engine.connect() as connection:
-            rows = connection.execute(select(_vectors).where(_vectors.c.model == model))
-            return {row.text_hash: row.vector for row in rows if row.text_hash in wanted}
+            return {row.text_hash: row.vector for row in connection.execute(query)}
 
     def put_vectors(self, model: str, vectors: dict[str, bytes]) -> None:
         """Keeps vectors; those that another process has kept meanwhile are left."""
-        with self._engine.begin() as connection:
-            known = set(connection.scalars(select(_vectors.c.text_hash).where(_vectors.c.model == model)))
-            rows = [{"model": model, "text_hash": h, "vector": v} for h, v in vectors.items() if h not in known]
-            if rows:
+        known = self.vectors(model, vectors.keys())
+        rows = [{"model": model, "text_hash": h, "vector": v} for h, v in vectors.items() if h not in known]
+        if rows:
+            with self._engine.begin() as connection:
                 connection.execute(insert(_vectors), rows)
 
     def current_index(self, kind: Kind) -> tuple[str, str] | None:

@@ -24,7 +24,12 @@ def test_chunks_fit_a_hit_and_passages_are_parts_of_them(paragraphs: list[str]) 
 
 
 def test_a_short_section_joins_its_neighbour_and_keeps_its_heading_path() -> None:
-    source = markdown.read("# A\n\nshort\n\n## B\n\n" + "long sentence. " * 90, "x")
+    source = markdown.read(
+        "# A\n\n"
+        + "short, but long enough to stand alone, as it has eighty characters or a few more. \n\n## B\n\n"
+        + "long sentence. " * 90,
+        "x",
+    )
     chunks = split(source)
     assert [c.section for c in chunks] == ["A"]
     assert {p.headings for p in chunks[0].passages} == {("A",), ("A", "B")}
