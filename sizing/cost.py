@@ -229,7 +229,7 @@ def cost_of(deployment: Deployment, defaults: Defaults, place: Where = ANYWHERE)
         "buy": bought,
         "rent_per_hour": rented and _rent_view(rented, defaults),
         "machine": round(around, 2) if bought or deployment.owned else None,
-        "once": None if bought is None else round(bought["amount"] + around, 2),
+        "whole": None if bought is None else {"amount": round(bought["amount"] + around, 2)},
         "machine_is_planning_figure": bool(around) and defaults.machine_price is None,
         "electricity_per_month": round(electricity_per_month(wall_w, defaults), 2) if wall_w else None,
         "per_kwh": kwh_price(defaults),
