@@ -51,7 +51,7 @@ _COUNT_BEFORE = re.compile(
 _COUNT_AFTER = re.compile(
     r"(?:\s?\*\s?(?P<star>\d{1,3})|(?:\s?\(|)x\s?(?P<tight>\d{1,2})\)?|\sx\s?(?P<loose>\d{1,"
     r"2})|[\s,:(]{1,3}(?P<pieces>\d{1,3})\s?(?:stueck|stk|pcs|pieces|units|"
-    r"x\b)\)?)(?![\d.a-z]|\s?pcie)"
+    r"x\b)\)?)(?![\da-z]|\.\d|\s?pcie)"
 )
 _GROUP_AFTER = re.compile(r"[\s,:]{0,2}\(?\s?(?P<n>\d{1,3})\s?x\s?(?P<gb>\d{1,3})\s?-?(?:gb|gib|g)\b")
 _RANGE_COUNT = re.compile(

@@ -82,8 +82,8 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         3.0,
         r"\b(?:how fast|how quick\w*|wie schnell|wie flott|what speed|welche geschwindigkeit|"
         r"throughput|durchsatz|tok(?:en)?s?/s (?:kann|can|do|should|would|schafft|bekomm)|"
-        r"(?:how much|wie ?viel) (?:slower|faster|langsamer|schneller)|how many (?:(?:live|concurrent|"
-        r"parallel|simultaneous|active|real-?time|voice) )?(?:tok\w*|t/s|"
+        r"(?:how much|wie ?viel) (?:slower|faster|langsamer|schneller)|how many "
+        r"(?:(?!(?:gpus?|cards?|servers?|nodes?|for|do|to|on|of|at|are|per|\w*\d\w*) )[a-z][\w\-]* ){0,3}(?:tok\w*|t/s|"
         r"users?|people|concurrent|parallel|requests|streams|chats|sessions|pages|images|clients|"
         r"agents|simultaneous|employees|devs|developers|calls|students)|"
         r"wie ?vielen? (?:parallel\w*|tok\w*|"

@@ -71,6 +71,7 @@ LOAD_RULES: tuple[Rule, ...] = (
         scaled=False,
     ),
     rule("glued setting", "concurrency", 6.0, "- requests", glued="conc c np par"),
+    rule("sequences", "concurrency", 5.9, "-", right=r"\s?(?:seqs|sequences|sequenzen)\b", scaled=False),
     rule("batch", "batch_size", 5.6, "- documents requests samples images", left=_BATCH + FILL),
     rule("glued batch", "batch_size", 6.0, "-", glued="bs batch bsz"),
     rule("x N", "concurrency_x", 3.0, "- requests people", glued="x"),
