@@ -25,6 +25,7 @@ Recorded = Literal["new", "duplicate", "too many"]
 
 _UNFINISHED: Final = ("queued", "running")
 _MINUTE_S: Final = 60.0
+_ADDRESS: Final = "response_url"
 
 
 class LeaseLost(Exception):
@@ -220,13 +221,17 @@ class Inbox:
             self._change(connection, key, owner, changed)
 
     def _change(self, connection: Connection, key: str, owner: str, changed: dict[str, Any]) -> str:
-        """Change a turn that this owner still holds; its thread's id."""
+        """Change a turn that this owner still holds; its thread's id. What is over keeps no address to answer to."""
         own = and_(turns.c.key == key, turns.c.state == "running", turns.c.owner == owner)
         held = and_(own, turns.c.lease_until >= self.clock())
-        thread_id = connection.execute(update(turns).where(held).values(changed).returning(turns.c.thread_id)).scalar()
-        if thread_id is None:
+        query = update(turns).where(held).values(changed).returning(turns.c.thread_id, turns.c.body)
+        found = connection.execute(query).one_or_none()
+        if found is None:
             raise LeaseLost(key)
-        return str(thread_id)
+        if changed.get("state") in ("done", "dead") and _ADDRESS in found.body:
+            kept = {name: value for name, value in found.body.items() if name != _ADDRESS}
+            connection.execute(update(turns).where(turns.c.key == key).values(body=kept))
+        return str(found.thread_id)
 
     def release(self, owner: str) -> None:
         """Give back whatever this owner still holds, so that others need not wait for its leases to lapse."""

@@ -53,6 +53,12 @@ class Settings(BaseSettings):
     strict_channels: str = ""
     # Exit for the supervisor to restart when no ping came over the socket for this long.
     socket_silence_s: float = Field(default=90.0, gt=0)
+    # Threads without a turn for so long are deleted; 0 keeps them.
+    retention_days: float = Field(default=365.0, ge=0)
+    # Many workspaces: the app's OAuth credentials, and the keys (comma separated, newest first) that seal their tokens.
+    slack_client_id: str | None = Field(default=None, validation_alias="SLACK_CLIENT_ID")
+    slack_client_secret: SecretStr | None = Field(default=None, validation_alias="SLACK_CLIENT_SECRET")
+    encryption_keys: SecretStr | None = None
     log_level: str = "INFO"
     log_text: bool = False
 
@@ -88,6 +94,10 @@ class Settings(BaseSettings):
     @property
     def signing_secret(self) -> str:
         return self.slack_signing_secret.get_secret_value() if self.slack_signing_secret else ""
+
+    @property
+    def sealing_keys(self) -> str:
+        return self.encryption_keys.get_secret_value() if self.encryption_keys else ""
 
     @property
     def strict(self) -> frozenset[str]:
