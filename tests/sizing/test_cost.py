@@ -1,0 +1,234 @@
+"""Prices with their dates, boards and instances, write-down, break-even, a million tokens, and what power limits save."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sizing.catalogue.load import catalogue
+from sizing.cost import (
+    Deployment,
+    board_sizes,
+    cost_of,
+    costs,
+    electricity_per_month,
+    kwh_price,
+    monthly,
+    once,
+    rent,
+    with_vat,
+)
+from sizing.defaults import Defaults
+from sizing.economics import against_api, break_even, per_million, power_steps, tokens_per_joule
+from sizing.engine import estimate
+from sizing.places import ANYWHERE, Where, countries, where
+from sizing.prices import Price, Rate, age_days, catalogue_prices, in_currency, is_stale
+from sizing.spec import parse_spec
+
+EUR = Defaults(today="2026-11-30")
+USD = replace(EUR, currency="USD")
+H100 = "nvidia-h100-sxm-80gb"
+PRO_6000 = "nvidia-rtx-pro-6000-workstation"
+
+
+@pytest.mark.parametrize(
+    ("ident", "memory_gb", "condition", "basis"),
+    [
+        ("nvidia-rtx-5090", None, "new", "street"),
+        ("nvidia-rtx-3090", None, "used", "street"),
+        ("nvidia-rtx-pro-4000", None, "new", "list"),
+        ("apple-m3-ultra", 96.0, "new", "street"),
+        ("apple-m5-ultra", 256.0, "new", "list"),
+    ],
+)
+def test_the_price_of_one_piece(ident: str, memory_gb: float | None, condition: str, basis: str) -> None:
+    price = catalogue_prices().purchase(ident, memory_gb)
+    assert price is not None
+    assert (price.condition, price.basis, price.memory_gb) == (condition, basis, memory_gb)
+
+
+def test_a_machine_with_more_memory_has_its_own_price_or_none() -> None:
+    book = catalogue_prices()
+    small, large = book.purchase("apple-m5-ultra", 96.0), book.purchase("apple-m5-ultra", 256.0)
+    assert small and large and small.amount < large.amount
+    assert book.purchase("apple-m5-ultra", 512.0) is None
+
+
+def test_a_quote_beats_every_page_and_a_newer_import_the_older_page() -> None:
+    imported = Price(9000, "EUR", "imported", "2026-11-20", "shop")
+    quote = Price(8000, "EUR", "quote", "2026-01-01", "offer 7")
+    book = catalogue_prices().extended({PRO_6000: [imported]})
+    assert costs(PRO_6000, 1, replace(EUR, prices=book.extended({PRO_6000: [quote]})))["buy"]["amount"] == 8000
+    assert cost_of(Deployment(PRO_6000), replace(EUR, prices=book))["buy"]["amount"] == 9000
+
+
+@pytest.mark.parametrize(
+    ("as_of", "days", "stale"),
+    [
+        ("2026-11-01", 29, False),
+        ("2026-06", 155, True),
+        ("2026", 0, False),
+        (None, None, True),
+        ("2025/2026", 337, True),
+    ],
+)
+def test_age(as_of: str | None, days: int | None, stale: bool) -> None:
+    assert age_days(as_of, "2026-11-30") == days
+    assert is_stale(as_of, "2026-11-30") is stale
+
+
+def test_without_a_clock_only_what_shows_no_date_is_stale() -> None:
+    assert not is_stale("2020-01", None) and is_stale(None, None)
+
+
+def test_list_prices_are_planned_at_what_the_street_takes() -> None:
+    bought = costs("nvidia-rtx-pro-4000", 1, EUR)["buy"]
+    assert bought["planning"] > bought["amount"] and bought["uplift"] > 1
+    assert catalogue_prices().list_uplift("no such memory") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("ident", "sizes"),
+    [
+        (H100, (4, 8, 16)),
+        ("nvidia-b200-sxm", (8, 16)),
+        ("amd-mi300x", (8, 16)),
+        (PRO_6000, ()),
+        ("nvidia-gb200", (4, 8)),
+    ],
+)
+def test_modules_are_sold_on_boards(ident: str, sizes: tuple[int, ...]) -> None:
+    assert board_sizes(catalogue().accelerators[ident]) == sizes
+
+
+def test_one_module_can_be_rented_but_not_bought() -> None:
+    single, board = cost_of(Deployment(H100), EUR), cost_of(Deployment(H100, 8, replica=8), EUR)
+    assert single["buy"] is None and single["way"] == "rent" and once(single) is None
+    assert board["buy"]["count"] == 8 and board["machine_is_planning_figure"]
+
+
+def test_rents_are_trusted_before_they_are_cheap() -> None:
+    found = rent(Deployment(H100), EUR)
+    assert found is not None and found.rate.trust == "offer"
+    everything = [rate.amount for rate in catalogue_prices().rates(H100) if rate.count == 1 and rate.currency == "USD"]
+    assert min(everything) < found.rate.amount
+
+
+def test_replicas_may_stand_on_several_instances_but_one_copy_may_not() -> None:
+    max_q = "nvidia-rtx-pro-6000-max-q"
+    apart, together = rent(Deployment(max_q, 2, replica=1), EUR), rent(Deployment(max_q, 2, replica=2), EUR)
+    assert apart is not None and apart.instances == 2
+    assert together is None
+
+
+@pytest.mark.parametrize(
+    ("location", "inside", "outside"),
+    [("EU", "DE", "GB"), ("Europe", "GB", "US"), ("Deutschland", "DE", "FR"), ("fi", "FI", "SE")],
+)
+def test_places(location: str, inside: str, outside: str) -> None:
+    found = countries(location)
+    assert found is not None and inside in found and outside not in found
+
+
+def test_an_unknown_country_is_not_inside() -> None:
+    rate = Rate(H100, 1, 1.0, "USD", "p", "i", None, "2026-11", "", "offer", False)
+    assert ANYWHERE.allows(rate) and not Where(countries=frozenset({"DE"})).allows(rate)
+    assert not where(parse_spec({"constraints": {"cloud": False}}), EUR).allows(rate)
+
+
+def test_own_cost_a_month_by_hand() -> None:
+    """RTX PRO 6000: (11,395 street + 1,200 machine) / 36 + 0.66 kW x half load x 730 h x 0.372 = 439.5 EUR."""
+    cost = costs(PRO_6000, 1, EUR)
+    assert cost["buy"]["amount"] == pytest.approx(13250 * 0.86)
+    expected = (13250 * 0.86 + 1200) / 36 + 0.66 * 0.5 * 730 * 0.372
+    assert cost["monthly"]["buy"] == pytest.approx(expected, abs=0.02)
+
+
+def test_what_is_owned_costs_its_power_only() -> None:
+    cost = cost_of(Deployment("nvidia-rtx-3090", 2, replica=2, owned=True), EUR)
+    assert cost["buy"] is None and once(cost) == 0.0
+    assert cost["monthly"]["buy"] == pytest.approx(electricity_per_month(815, EUR), abs=0.01)
+
+
+def test_resale_support_and_staff_are_the_teams() -> None:
+    plain = costs(PRO_6000, 1, EUR)["monthly"]["buy"]
+    resold = costs(PRO_6000, 1, replace(EUR, resale_share=0.3))["monthly"]["buy"]
+    staffed = costs(PRO_6000, 1, replace(EUR, support_share_per_year=0.1, staff_per_month=500))["monthly"]["buy"]
+    assert resold < plain < staffed
+    assert staffed - plain == pytest.approx(500 + 13250 * 0.86 * 0.1 / 12, abs=0.05)
+
+
+def test_used_parts_are_written_down_in_half_the_time() -> None:
+    cost = costs("nvidia-rtx-3090", 1, EUR)
+    assert cost["buy"]["condition"] == "used"
+    rest = 1200 / 36 + electricity_per_month(410, EUR)
+    assert cost["monthly"]["buy"] == pytest.approx(cost["buy"]["amount"] / 18 + rest, abs=0.05)
+
+
+def test_a_german_shop_price_loses_its_vat() -> None:
+    assert costs("amd-rx-9070", 1, EUR)["buy"]["amount"] == pytest.approx(599 / 1.19, abs=0.01)
+    assert with_vat(100, EUR) == pytest.approx(119) and with_vat(100, replace(EUR, country="US")) == 100
+
+
+def test_electricity_by_country_and_team() -> None:
+    assert kwh_price(EUR) == pytest.approx(0.372)
+    assert kwh_price(replace(EUR, country="US")) == pytest.approx(0.146 * 0.86)
+    assert kwh_price(replace(EUR, electricity_per_kwh=0.25)) == 0.25
+    assert electricity_per_month(1000, replace(EUR, pue=1.5)) == pytest.approx(1.5 * electricity_per_month(1000, EUR))
+
+
+@given(amount=st.floats(0.01, 1e6), rate=st.floats(0.5, 1.5))
+def test_currencies_there_and_back(amount: float, rate: float) -> None:
+    assert in_currency(in_currency(amount, "USD", "EUR", rate), "EUR", "USD", rate) == pytest.approx(amount)
+
+
+def test_dollars_and_euros_rank_alike() -> None:
+    euros, dollars = costs(PRO_6000, 1, EUR), costs(PRO_6000, 1, USD)
+    assert dollars["buy"]["amount"] * 0.86 == pytest.approx(euros["buy"]["amount"], abs=0.02)
+    assert dollars["monthly"]["buy"] * 0.86 == pytest.approx(euros["monthly"]["buy"], rel=0.001)
+
+
+def test_half_idle_doubles_the_price_of_a_token() -> None:
+    full, half = per_million(costs(PRO_6000, 1, EUR), 1000.0, (1.0, 0.5))
+    assert half.buy == pytest.approx(2 * (full.buy or 0))
+    assert full.buy == pytest.approx(costs(PRO_6000, 1, EUR)["monthly"]["buy"] / (730 * 3600 * 1000) * 1e6)
+
+
+def test_break_even_by_hand() -> None:
+    """8 x H200 bought against 23.75 EUR/h around the clock: the rent of a month less the power, and the months to pay it back."""
+    cost = cost_of(Deployment("nvidia-h200-sxm-141gb", 8, replica=8), EUR)
+    found = break_even(cost, EUR)
+    assert found is not None and found.months is not None and found.utilisation is not None
+    saved = cost["rent_per_hour"]["amount"] * 730 - cost["electricity_per_month"]
+    assert found.months == pytest.approx((once(cost) or 0) / saved, rel=0.001)
+    assert found.utilisation == pytest.approx(cost["monthly"]["buy"] / cost["rent_per_hour"]["amount"] / 730)
+    rarely = break_even(cost, EUR, hours_per_month=20)
+    assert rarely is not None and (rarely.months is None or rarely.months > found.months)
+    reserved = break_even(cost, EUR, rent_per_hour=cost["rent_per_hour"]["amount"] / 2)
+    assert reserved is not None and reserved.months is not None and reserved.months > found.months
+
+
+def test_an_api_is_cheaper_until_enough_tokens_flow() -> None:
+    cost = costs(PRO_6000, 1, EUR)
+    case = against_api(cost, 1000.0, 10e6, 0.5)
+    assert case is not None and case.api_per_month == pytest.approx(5.0) and case.own_per_month == monthly(cost)
+    assert case.even_tokens_per_month == pytest.approx((monthly(cost) or 0) / 0.5 * 1e6)
+    assert case.within_capacity == (case.even_tokens_per_month <= 1000 * 730 * 3600)
+
+
+def test_a_power_limit_saves_more_than_it_slows_writing() -> None:
+    spec = parse_spec({"model": "Llama 3.1 8B", "hardware": [{"accelerator": PRO_6000}], "concurrency": 16})
+    result, cost = estimate(spec, derivation=False), costs(PRO_6000, 1, EUR)
+    full, *limited = power_steps(cost, result, EUR)
+    assert full.decode_share == 1.0 and full.saved_per_month == 0.0
+    assert [step.saved_per_month for step in limited] == sorted(step.saved_per_month for step in limited)
+    assert limited[0].tokens_per_joule and full.tokens_per_joule and limited[0].tokens_per_joule > full.tokens_per_joule
+    assert tokens_per_joule(1000, 500) == 2.0
+
+
+def test_the_team_may_name_its_machine() -> None:
+    cost = costs(PRO_6000, 1, replace(EUR, machine_price=3000.0))
+    assert cost["machine"] == 3000.0 and not cost["machine_is_planning_figure"]
