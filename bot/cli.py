@@ -12,6 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
+from bot.operations.commands import register as register_operations
+
 app = typer.Typer(
     help="Which hardware does this AI workload need? Ask in German or English.",
     no_args_is_help=True,
@@ -145,6 +147,9 @@ def prices(context: typer.Context) -> None:
     from bot.prices_cli import main as manage
 
     raise typer.Exit(manage(context.args or ["--help"]))
+
+
+register_operations(app)
 
 
 def _print(answer: Any) -> None:
