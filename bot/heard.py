@@ -92,7 +92,7 @@ def hear(text: str, thread: ThreadState) -> Heard:
         specs = _after_clicks([dict(spec) for spec in specs_of(requests[-2])], specs, thread)
     return Heard(
         lang=_lang(now.lang, thread, text),
-        in_scope=now.in_scope or config is not None or wish_in(text) is not None,
+        in_scope=now.in_scope or config is not None or wish_in(text) is not None or _shows_a_log(text),
         intents=tuple(now.intents or ([now.intent] if now.intent else [])),
         specs=tuple(specs),
         wish=wish_in(text) or _FOLLOW_UPS.get(now.follow_up or ""),
@@ -101,6 +101,14 @@ def hear(text: str, thread: ThreadState) -> Heard:
         missing=tuple(now.missing),
         request=now.model_dump(mode="json", exclude={"text", "overruled", "unread"}),
     )
+
+
+def _shows_a_log(text: str) -> bool:
+    """A pasted log is ours even where no word of the message says so."""
+    from bot.understand.logs.reader import observe
+
+    seen = observe(text)
+    return seen is not None and seen.sources != ("figures",)
 
 
 def _with_config(specs: list[Spec], config: Spec | None) -> list[Spec]:

@@ -69,7 +69,7 @@ def say_beside(draft: Draft, sized: Sized, heard: Heard) -> None:
         costs.say_prices(draft, sized, heard)
     if sized.parsed is not None and sized.parsed.task == "training":
         fitting.say_fitting(draft, sized)
-    elif heard.asks("power", "system"):
+    elif heard.asks("power", "system") or (sized.parsed is not None and sized.parsed.host.power_limit_w):
         system.say_parts(draft, sized, heard, draft.sources.query)
 
 

@@ -49,8 +49,10 @@ _SYSTEM_PARTS: Final[tuple[Focus, ...]] = ("profile", "ram", "cpu", "storage", "
 class _Told:
     """What the paragraphs speak of."""
 
-    def __init__(self, draft: Draft, system: System, spec: WorkloadSpec, hardware: str, question: str) -> None:
-        self.draft, self.system, self.spec, self.hardware, self.question = draft, system, spec, hardware, question
+    def __init__(self, draft: Draft, system: System, spec: WorkloadSpec, sized: Sized, question: str) -> None:
+        self.draft, self.system, self.spec, self.question = draft, system, spec, question
+        self.hardware = sized.hardware
+        self.context: int | None = sized.figures.get("context")
         self.words: Wording = draft.words
 
     def text(self, key: str, **params: Any) -> str:
@@ -70,7 +72,7 @@ def with_place(spec: WorkloadSpec, question: str) -> WorkloadSpec:
 
 def write_machine(draft: Draft, sized: Sized, heard: Heard, question: str) -> bool:
     """An answer about the machine itself; False where the spec cannot be read."""
-    told = _told(draft, sized.parsed, None, sized.hardware, question)
+    told = _told(draft, sized, None, question)
     if told is None:
         return False
     draft.sized = [sized]
@@ -82,27 +84,27 @@ def write_machine(draft: Draft, sized: Sized, heard: Heard, question: str) -> bo
 
 def say_parts(draft: Draft, sized: Sized, heard: Heard, question: str) -> None:
     """What was asked of the machine beside a verdict."""
-    told = _told(draft, sized.parsed, sized.estimate, sized.hardware, question)
+    told = _told(draft, sized, sized.estimate, question)
     if told is not None:
         _say_parts(told, _asked(heard, question), ())
 
 
-def _told(
-    draft: Draft, spec: WorkloadSpec | None, estimate: Estimate | None, hardware: str, question: str
-) -> _Told | None:
-    if spec is None or not spec.hardware:
+def _told(draft: Draft, sized: Sized, estimate: Estimate | None, question: str) -> _Told | None:
+    if sized.parsed is None or not sized.parsed.hardware:
         return None
-    placed = with_place(spec, question)
+    placed = with_place(sized.parsed, question)
     system = system_of(placed, estimate)
     draft.material.add_data(system.data())
     if system.power:
         draft.material.add(system.power.kwh_per_day, "energy")
-    return _Told(draft, system, placed, hardware, question)
+    return _Told(draft, system, placed, sized, question)
 
 
 def _asked(heard: Heard, question: str) -> tuple[Focus, ...]:
     """The parts named; those of the intent where none is."""
     named = focuses(question)
+    if not heard.asks("power", "system"):
+        return ("limit",)
     if heard.asks("power"):
         wanted = [focus for focus in named if focus in _POWER_PARTS]
         if "supply" in wanted and "circuit" not in wanted:
@@ -407,7 +409,8 @@ def _left_after(told: _Told, devices: int) -> str:
     spec = plain_spec(told.spec)
     if not spec.get("model") or len(told.spec.hardware) != 1:
         return ""
-    rest = {key: value for key, value in spec.items() if key != "parallel"}
+    assumed = {"context_tokens": told.context} if told.context and not spec.get("input_tokens") else {}
+    rest = assumed | {key: value for key, value in spec.items() if key != "parallel"}
     for count in range(devices - 1, 0, -1):
         tried = size({**rest, "hardware": [{**spec["hardware"][0], "count": count}]}, Defaults(reserve_share=0.1))
         if tried.estimate.fits:

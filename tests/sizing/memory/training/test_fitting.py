@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -85,7 +86,7 @@ def test_the_cheapest_steps_come_first(spec: WorkloadSpec, names: list[str]) -> 
     steps = steps_to_fit(spec)
     assert [step.name for step in steps] == names
     assert [step.fits for step in steps] == [False] * (len(steps) - 1) + [True]
-    assert all(later.need_gib <= earlier.need_gib + 1e-6 for earlier, later in zip(steps, steps[1:], strict=False))
+    assert all(later.need_gib <= earlier.need_gib + 1e-6 for earlier, later in itertools.pairwise(steps))
 
 
 @pytest.mark.parametrize(("accelerator", "count"), [("RTX 4090", 16), ("L40S", 4), ("H100", 2), ("H200", 1)])
