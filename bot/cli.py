@@ -22,7 +22,7 @@ app = typer.Typer(
 )
 COULD_NOT_RUN = 2
 # A script that feeds a million lines must not hold them all; a person's message is far shorter.
-MAX_TEXT_CHARACTERS = 40_000
+_PIPED_COLUMNS = 120
 
 
 class Language(StrEnum):
@@ -124,6 +124,17 @@ def doctor() -> None:
 
 
 @app.command()
+def feedback(
+    most: Annotated[int, typer.Option(min=1, max=10_000, help="How many votes, newest first.")] = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> None:
+    """List what people thought of the answers."""
+    from bot.feedback import show
+
+    show(most, as_json, sys.stdout.write)
+
+
+@app.command()
 def playground(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port of this machine to serve the page on.")] = 8321,
 ) -> None:
@@ -157,7 +168,9 @@ def _print(answer: Any) -> None:
 
     from bot.reply.plain import render
 
-    Console(highlight=False, emoji=False).print(render(answer))
+    # A pipe has no width of its own; 80 columns would fold every row of the table.
+    width = None if sys.stdout.isatty() else _PIPED_COLUMNS
+    Console(highlight=False, emoji=False, width=width).print(render(answer))
 
 
 def _write_lines(objects: Iterable[dict[str, Any]]) -> None:

@@ -22,7 +22,7 @@ def change_text(before: Spec, now: Spec, words: Wording) -> str:
 
 def _one(name: str, pair: tuple[Any, Any], before: Spec, now: Spec, words: Wording) -> str:
     if name == "hardware":
-        pair = (_hardware(before), _hardware(now))
+        pair = (hardware_in(before), hardware_in(now))
     label = field_label(name, words)
     old, new = (_shown(name, value, words) for value in pair)
     if new is None:
@@ -38,7 +38,8 @@ def _shown(name: str, value: Any, words: Wording) -> str | None:
     return str(value) if name == "hardware" else value_text(name, value, words)
 
 
-def _hardware(spec: Spec) -> str | None:
+def hardware_in(spec: Spec) -> str | None:
+    """The hardware of a spec in words, or None."""
     try:
         return hardware_label(parse_spec({"hardware": spec.get("hardware")})) or None
     except UserError:

@@ -36,7 +36,9 @@ def say_measured(draft: Draft, sized: Sized) -> None:
 
 
 def _is_near(case: Mapping[str, Any]) -> bool:
-    return len(case.get("differs", ())) <= _MOST_DIFFERENCES and any(name in case["measured"] for name in _FIGURES)
+    differs = {_FIELDS.get(one["field"], one["field"]) for one in case.get("differs", ())}
+    elsewhere = "hardware" in differs and bool(differs & {"model", "model.id"})
+    return len(differs) <= _MOST_DIFFERENCES and not elsewhere and any(name in case["measured"] for name in _FIGURES)
 
 
 def _sentence(case: Mapping[str, Any], draft: Draft) -> str:

@@ -10,7 +10,7 @@ from bot.compose.faults import fault_text
 from bot.compose.measured import say_measured
 from bot.compose.options import chart, options_table
 from bot.compose.proposals import choice_text, nearest_text, notes_text
-from bot.compose.recommended import Options, almost_text, options_for
+from bot.compose.recommended import Options, almost_text, lack_facts, options_for
 from bot.explain import cite_devices
 from bot.heard import Heard
 from bot.sized import Sized, size
@@ -27,6 +27,7 @@ def write(draft: Draft, sized: Sized, heard: Heard, question: str, defaults: Def
         return
     options = options_for(sized.spec, defaults)
     draft.considered = [one for one, _ in options.almost]
+    draft.material.add_data([lack_facts(one) for _, lacks in options.almost for one in lacks])
     if options.error is not None:
         _write_need(draft, sized, heard, question, options, defaults)
     elif not options.good:

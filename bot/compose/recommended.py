@@ -63,18 +63,28 @@ def almost_text(options: Options, asked: Sized, words: Wording) -> str:
     sentences = []
     others = [(option, lacks) for option, lacks in options.almost if option.hardware != asked.hardware]
     for option, lacks in others[:1]:
-        lacking = words.listed(lack_text(one, words) for one in lacks)
-        sentences.append(words.text("almost", "sentence", label=option_label(option, words), lacking=lacking))
+        lacking = words.listed([text for one in lacks if (text := lack_text(one, words))])
+        if lacking:
+            sentences.append(words.text("almost", "sentence", label=option_label(option, words), lacking=lacking))
     return " ".join(sentences)
 
 
 def lack_text(lack: Mapping[str, Any], words: Wording) -> str:
-    """What an option lacks, by the code that `sizing.recommend` gives."""
+    """What an option lacks, by the code that `sizing.recommend` gives; a code without a text is not told."""
     params: dict[str, Any] = dict(lack.get("params", {}))
     code = str(lack["code"])
     if code == "target_missed":
         return words.text("lack", f"target_{params['target']}", **params)
-    return words.text("lack", code, **params)
+    return words.text("lack", code, **params) if words.has("lack", code) else ""
+
+
+def lack_facts(lack: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of a lack under names that tell their dimension: a wished rate in tokens/s, a time in seconds or ms."""
+    params: dict[str, Any] = dict(lack.get("params", {}))
+    if lack["code"] != "target_missed":
+        return params
+    target = str(params["target"])
+    return {target: params["wanted"], "ttft_ms" if target == "ttft_s" else f"got_{target}": params["got"]}
 
 
 def strictly_better(options: Sequence[Sized], asked: Sized) -> list[Sized]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bot import explain
 from bot.compose import comparison, passages, sizing_answer, special
-from bot.compose.changes import change_text
+from bot.compose.changes import change_text, hardware_in
 from bot.compose.common import write_fault
 from bot.compose.draft import Draft
 from bot.compose.faults import field_label
@@ -215,6 +215,7 @@ def _say_changes(draft: Draft, specs: tuple[Spec, ...], thread: ThreadState) -> 
     text = change_text(before.specs[0], specs[0], draft.words)
     if text:
         draft.material.add_data(before.specs[0])
+        draft.material.add_names(name for spec in (before.specs[0], specs[0]) if (name := hardware_in(spec)))
         _first(draft, text)
 
 

@@ -9,7 +9,7 @@ from bot.compose.draft import Draft
 from bot.compose.flips import flip_text, most
 from bot.compose.measured import say_measured
 from bot.compose.options import chart, options_table
-from bot.compose.recommended import Options, almost_text, options_for, strictly_better
+from bot.compose.recommended import Options, almost_text, lack_facts, options_for, strictly_better
 from bot.explain import cite_devices
 from bot.heard import Heard
 from bot.reply import names
@@ -29,6 +29,7 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     draft.sized = [sized]
     draft.options = strictly_better(options.good, sized)
     draft.considered = [one for one, _ in options.almost]
+    draft.material.add_data([lack_facts(one) for _, lacks in options.almost for one in lacks])
     draft.headline = _headline(draft, asked, sized, heard)
     draft.lead = " ".join(part for part in (_second(draft, sized, heard), headline.lead(sized, words)) if part)
     draft.table = options_table(draft.options, words) or training.ladder_table(draft, sized, defaults)

@@ -78,6 +78,21 @@ def test_every_warning_is_worded(code: str) -> None:
     assert code in EN["warning"]
 
 
+def _lacks() -> set[str]:
+    """What may keep a machine from being an option: the codes of `sizing.search.lacks` and of a trial's own."""
+    found = set()
+    for name in ("lacks.py", "trial.py"):
+        for node in ast.walk(ast.parse((SOURCES / "search" / name).read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "lack" and isinstance(node.args[0], ast.Constant):
+                found.add(str(node.args[0].value))
+    return found - {"target_missed"}
+
+
+@pytest.mark.parametrize("code", sorted(_lacks()))
+def test_every_lack_is_worded(code: str) -> None:
+    assert code in EN["lack"]
+
+
 @pytest.mark.parametrize("lang", [DE, EN], ids=["de", "en"])
 def test_texts_end_well(lang: Any) -> None:
     for section in ("headline", "lead", "flip", "reason", "refusal", "error", "clarify"):
