@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
@@ -16,11 +17,15 @@ from bot.slack.room import Room
 
 def build(room: Room) -> AsyncApp:
     """The app of a running bot. It knows who it is: no request waits for `auth.test`, none is lost to its failure."""
-    me, settings = room.me, room.settings
+    settings = room.settings
 
-    async def authorize() -> AuthorizeResult:
+    async def authorize(team_id: str | None) -> Any:
+        found = await room.workspaces.find(team_id or "")
+        if found is None:
+            return None
+        me = found.me
         ids = {"enterprise_id": me.enterprise, "team_id": me.team, "bot_user_id": me.bot_user, "bot_id": me.bot_id}
-        return AuthorizeResult(**ids, bot_token=settings.bot_token)
+        return AuthorizeResult(**ids, bot_token=found.token)
 
     log, client = logging.getLogger("slack_bolt"), web_client(settings, token=False)
     app = AsyncApp(logger=log, authorize=authorize, client=client, signing_secret=settings.signing_secret)

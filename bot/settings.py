@@ -78,7 +78,9 @@ class Settings(BaseSettings):
     @property
     def missing(self) -> tuple[str, ...]:
         """The variables without which the bot cannot run in Slack."""
-        needed = {"SLACK_BOT_TOKEN": self.slack_bot_token}
+        needed: dict[str, object] = {"SLACK_BOT_TOKEN": self.slack_bot_token}
+        if self.slack_client_id and not self.slack_bot_token:
+            needed = {"SLACK_CLIENT_SECRET": self.slack_client_secret, "SIZEWISE_ENCRYPTION_KEYS": self.encryption_keys}
         if self.mode == "http":
             needed["SLACK_SIGNING_SECRET"] = self.slack_signing_secret
         elif self.mode == "socket":

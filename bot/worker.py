@@ -72,6 +72,7 @@ Begin = Callable[[], Awaitable[None]]
 class Voice(Protocol):
     """What a surface owes the worker. `begin` must be awaited right before anything is said that counts."""
 
+    async def enter(self, turn: Turn) -> None: ...
     async def progress(self, turn: Turn) -> None: ...
     async def settle(self, turn: Turn) -> None: ...
     async def language(self, turn: Turn) -> Lang: ...
@@ -191,6 +192,7 @@ class Worker:
             await self._give_up(turn, Refused(f"given up after {turn.attempts - 1} attempts"))
             return
         try:
+            await self.voice.enter(turn)
             await self._answer(turn)
             metrics.turns.labels(turn.kind, "done").inc()
             metrics.answer_seconds.observe(max(0.0, time.time() - turn.received_at))

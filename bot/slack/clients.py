@@ -30,9 +30,12 @@ def retry_handlers() -> list[AsyncRetryHandler]:
     ]
 
 
-def web_client(settings: Settings, *, token: bool = True) -> AsyncWebClient:
-    """A client of the configured workspace. Without its token it is for Bolt, which brings one for each request."""
-    secret = settings.bot_token if token else None
+def web_client(settings: Settings, *, token: bool | str = True) -> AsyncWebClient:
+    """A client of the configured workspace, or of one whose token is given.
+
+    Without a token it is for Bolt, which brings one for each request.
+    """
+    secret = token if isinstance(token, str) else settings.bot_token if token else None
     return AsyncWebClient(
         token=secret, base_url=settings.slack_api_url, timeout=_TIMEOUT_S, retry_handlers=retry_handlers()
     )

@@ -97,6 +97,22 @@ class Installations:
             row = connection.execute(select(installations).where(own)).one_or_none()
         return self._bot(row) if row else None
 
+    def of_team(self, team: str) -> Bot | None:
+        """The newest installation of a workspace, whichever enterprise it is in: its id is unique in all of Slack.
+
+        Raises:
+            UserError: its token cannot be opened.
+        """
+        query = select(installations).where(installations.c.team == team).order_by(installations.c.installed_at.desc())
+        with reading(self.engine) as connection:
+            row = connection.execute(query).first() if team else None
+        return self._bot(row) if row else None
+
+    def remove_team(self, team: str) -> None:
+        """Forget the tokens of a workspace."""
+        with self.engine.begin() as connection:
+            connection.execute(delete(installations).where(installations.c.team == team))
+
     def _bot(self, row: Row[tuple[object, ...]]) -> Bot:
         found = dict(row._mapping)
         return Bot(

@@ -20,15 +20,19 @@ def register(app: AsyncApp, room: Room) -> None:
     """Must come last: the first listener that matches wins."""
 
     async def uninstalled() -> None:
-        log.error("app uninstalled", team=room.me.team)
-        room.token_alive = False
-        await room.offload.database(room.store.forget_team, room.me.team)
+        team = room.me.team
+        log.error("app uninstalled", team=team)
+        room.token_alive = room.workspaces.many
+        await room.workspaces.forget(team)
+        await room.offload.database(room.store.forget_team, team)
 
     async def revoked(event: dict[str, Any]) -> None:
         bots = (event.get("tokens") or {}).get("bot") or []
         if room.me.bot_user in bots:
-            log.error("token revoked", team=room.me.team)
-            room.token_alive = False
+            team = room.me.team
+            log.error("token revoked", team=team)
+            room.token_alive = room.workspaces.many
+            await room.workspaces.forget(team)
 
     async def other_event(event: dict[str, Any]) -> None:
         # Without a listener Bolt answers 404 and Slack delivers the event three more times.

@@ -45,6 +45,7 @@ class Recorder:
         next: Callable[[], Awaitable[None]],
     ) -> None:
         with metrics.record_seconds.time():
+            await self.room.workspaces.enter(context.team_id or "")
             found = await self._arrival(body, late="x-slack-retry-num" in request.headers)
         kind = found.turn.kind if found.turn else str(body.get("type") or "command")
         metrics.received.labels(kind, found.outcome).inc()

@@ -11,6 +11,7 @@ from bot.offload import Offload
 from bot.settings import Settings
 from bot.slack.reading import Identity
 from bot.slack.voice import SlackVoice
+from bot.slack.workspaces import Workspaces
 from bot.store import Store
 from bot.worker import Worker
 
@@ -31,7 +32,7 @@ class Room:
     """Everything a running bot has."""
 
     settings: Settings
-    me: Identity
+    workspaces: Workspaces
     inbox: Inbox
     store: Store
     offload: Offload
@@ -40,6 +41,11 @@ class Room:
     token_alive: bool = True
     socket: Any = None
     work: asyncio.Task[None] | None = None
+
+    @property
+    def me(self) -> Identity:
+        """Who we are in the workspace of the request at hand."""
+        return self.workspaces.here.me
 
     async def accept(self, arrival: Arrival) -> None:
         """After the acknowledgement: set the worker going, or say why nothing happens yet."""

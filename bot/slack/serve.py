@@ -13,6 +13,7 @@ import uvicorn
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
+from sqlalchemy import Engine
 
 from bot import logs
 from bot.app import build
@@ -24,9 +25,11 @@ from bot.settings import Settings
 from bot.slack.clients import identify, web_client
 from bot.slack.errors import code_of, translated
 from bot.slack.http import http_app, socket_silence_s
+from bot.slack.installations import Installations, Vault
 from bot.slack.reading import Identity
 from bot.slack.room import Room
 from bot.slack.voice import SlackVoice
+from bot.slack.workspaces import Workspace, Workspaces
 from bot.store import Store
 from bot.surroundings import context_for
 from bot.thread import Context
@@ -109,21 +112,12 @@ async def running(settings: Settings, responder: Responder | None = None) -> Asy
     offload = Offload(settings.compute_workers)
     engine = engine_for(settings.database)
     await offload.database(migrate, engine)
-    client = web_client(settings)
-    me = await _identity(client)
-    log.info(
-        "bot starts",
-        team=me.team,
-        bot=me.bot_id,
-        bot_user=me.bot_user,
-        mode=settings.mode,
-        database=engine.dialect.name,
-    )
+    workspaces = await _workspaces(settings, engine, offload)
     inbox, store = Inbox(engine, settings.lease_s), Store(engine)
-    voice = SlackVoice(client, me, store, offload, settings.strict)
+    voice = SlackVoice(workspaces, store, offload, settings.strict)
     around = Context() if responder else await offload.compute(context_for, None, True, quiet=True)
     worker = Worker(inbox, store, voice, responder or await _pipeline(offload), offload, settings, around)
-    room = Room(settings, me, inbox, store, offload, voice, worker)
+    room = Room(settings, workspaces, inbox, store, offload, voice, worker)
     bolt = build(room)
     room.work = asyncio.create_task(worker.run())
     try:
@@ -140,6 +134,21 @@ async def _pipeline(offload: Offload) -> Pipeline:
     pipeline = Pipeline()
     await offload.compute(pipeline.warm)
     return pipeline
+
+
+async def _workspaces(settings: Settings, engine: Engine, offload: Offload) -> Workspaces:
+    """The workspace of the bot token or, with the app's OAuth credentials instead, all that install the app."""
+    if settings.slack_client_id and not settings.slack_bot_token:
+        installed = Installations(engine, Vault.of(settings.sealing_keys))
+        log.info("bot starts", mode=settings.mode, database=engine.dialect.name, workspaces="all that install it")
+        return Workspaces(None, installed, offload, lambda token: web_client(settings, token=token))
+    client = web_client(settings)
+    me = await _identity(client)
+    log.info(
+        "bot starts", team=me.team, bot=me.bot_id, bot_user=me.bot_user, mode=settings.mode,
+        database=engine.dialect.name,
+    )  # fmt: skip
+    return Workspaces(Workspace(me, client, settings.bot_token))
 
 
 async def _identity(client: AsyncWebClient) -> Identity:

@@ -20,6 +20,7 @@ from bot.slack.clients import webhook_client
 from bot.slack.errors import BlocksRefused, translated
 from bot.slack.reading import Identity, mentions, mentions_somebody_else, message_of, turn_of_message
 from bot.slack.reading import Message as Heard
+from bot.slack.workspaces import Workspaces
 from bot.store import Store
 from bot.worker import Begin, Discussion, Refused, TryLater, error_id_of
 
@@ -41,14 +42,25 @@ class SlackVoice:
     """Says things in Slack. What a person must not see twice is looked for before it is said again."""
 
     def __init__(
-        self, client: AsyncWebClient, me: Identity, store: Store, offload: Offload, strict: frozenset[str]
+        self, workspaces: Workspaces, store: Store, offload: Offload, strict: frozenset[str]
     ) -> None:  # fmt: skip
         self.strict = strict
-        self.client = client
-        self.me = me
+        self.workspaces = workspaces
         self.store = store
         self.offload = offload
-        self._locales: dict[str, tuple[float, Lang]] = {}
+        self._locales: dict[tuple[str, str], tuple[float, Lang]] = {}
+
+    @property
+    def client(self) -> AsyncWebClient:
+        return self.workspaces.here.client
+
+    @property
+    def me(self) -> Identity:
+        return self.workspaces.here.me
+
+    async def enter(self, turn: Turn) -> None:
+        """Speak in the workspace of this turn from here on."""
+        await self.workspaces.enter(turn.team)
 
     # Language and status: a courtesy that may fail
 
@@ -60,7 +72,8 @@ class SlackVoice:
 
     async def locale(self, user: str) -> Lang:
         """A person's language, asked for once a day."""
-        known = self._locales.get(user)
+        person = (self.me.team, user)
+        known = self._locales.get(person)
         if known and time.monotonic() - known[0] < _DAY_S:
             return known[1]
         lang: Lang = "en"
@@ -71,7 +84,7 @@ class SlackVoice:
         except (TryLater, Refused) as error:
             log.info("locale unknown", reason=str(error))
             return lang
-        self._locales[user] = (time.monotonic(), lang)
+        self._locales[person] = (time.monotonic(), lang)
         return lang
 
     async def progress(self, turn: Spoken) -> None:
