@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 import time
 from collections import Counter
@@ -16,7 +17,7 @@ from playground.slack import Slack
 from playground.workspace import Message
 
 _PEOPLE = 50
-_SETTINGS = {"SIZEWISE_LEASE_S": "3", "SIZEWISE_POLL_S": "0.2", "SIZEWISE_BUSY_ABOVE": "100000"}
+_SETTINGS = {"SIZEWISE_LEASE_S": "5", "SIZEWISE_POLL_S": "0.2", "SIZEWISE_BUSY_ABOVE": "100000"}
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Survival:
     repeated_deliveries: int
     states: dict[str, int]
     seconds: float
+    missing: list[str]
 
 
 @dataclass
@@ -52,7 +54,8 @@ async def survive(
         killer = asyncio.create_task(_kill(deployment, kills, questions, random.Random(seed)))
         asked = await _ask(deployment.slack, questions, watch)
         await killer
-        await _rest(deployment, database, questions)
+        with contextlib.suppress(TimeoutError):
+            await _rest(deployment, database, questions)
         return _count(deployment, asked, questions, kills, watch.most, database, time.monotonic() - started)
 
 
@@ -106,7 +109,7 @@ async def _kill(deployment: Deployment, kills: int, questions: int, chance: rand
 
 
 async def _until_answered(slack: Slack, wanted: int) -> None:
-    await slack.until(lambda: answered(slack) >= wanted, 240, f"{wanted} answers")
+    await slack.until(lambda: answered(slack) >= wanted, 150, f"{wanted} answers")
 
 
 async def _rest(deployment: Deployment, database: str, questions: int) -> None:
@@ -121,17 +124,22 @@ async def _rest(deployment: Deployment, database: str, questions: int) -> None:
 def _count(
     deployment: Deployment, asked: list[_Asked], questions: int, kills: int, most: int, database: str, seconds: float
 ) -> Survival:
-    lost = doubled = out_of_order = 0
+    doubled = out_of_order = 0
+    missing: list[str] = []
     for one in asked:
         said = [message.text for message in deployment.slack.answers(one.root)]
         wanted = [" | ".join(one.texts[: place + 1]) for place in range(len(one.texts))]
         counted = Counter(text.rpartition(" | ")[2] for text in said)
-        lost += sum(1 for text in one.texts if not counted[text])
+        missing += [
+            f"{one.root.channel}/{one.root.ts} {text} of {one.texts}" for text in one.texts if not counted[text]
+        ]
         doubled += sum(count - 1 for count in counted.values())
         out_of_order += int(said != wanted and set(counted) == set(one.texts) and len(said) == len(wanted))
     engine = engine_for(database)
     states = Inbox(engine).states()
     engine.dispose()
     repeated = sum(len(delivery.attempts) - 1 for delivery in deployment.slack.deliverer.log)
-    total = answered(deployment.slack)
-    return Survival(questions, kills, total, lost, doubled, out_of_order, most, repeated, states, round(seconds, 1))
+    return Survival(
+        questions, kills, answered(deployment.slack), len(missing), doubled, out_of_order, most, repeated, states,
+        round(seconds, 1), missing[:20],
+    )  # fmt: skip
