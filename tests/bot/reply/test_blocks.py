@@ -66,7 +66,7 @@ ANSWERS = st.builds(
     ).map(tuple),
     actions=_actions.map(tuple),
 )
-_patient = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+_patient = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @_patient
