@@ -269,7 +269,7 @@ def _bought(deployment: Deployment, device: Accelerator, defaults: Defaults) -> 
         "amount": round(price.amount * factor, 2), "unit": round(price.amount * factor / deployment.count, 2), "basis": price.basis,
         "as_of": price.as_of, "age_days": age_days(price.as_of, defaults.today), "stale": is_stale(price.as_of, defaults.today),
         "low": round((price.low or price.amount) * factor, 2), "high": round((price.high or price.amount) * factor, 2),
-        "planning": round(price.amount * factor * lifted, 2), "uplift": round(lifted, 2), "condition": price.condition, "net": True,
+        "planning_amount": round(price.amount * factor * lifted, 2), "uplift": round(lifted, 2), "condition": price.condition, "net": True,
         "provider": price.provider, "country": price.country, "source": price.source, "count": deployment.count,
     }  # fmt: skip
 
@@ -295,7 +295,7 @@ def _owned_monthly(
     if bought is None:
         return None
     months = defaults.amortisation_months / (2 if bought["condition"] == "used" else 1)
-    planned = float(bought["planning"])
+    planned = float(bought["planning_amount"])
     invested = planned * (1 - defaults.resale_share)
     support = planned * defaults.support_share_per_year / 12
     return round(invested / months + around / defaults.amortisation_months + support + running, 2)

@@ -115,7 +115,7 @@ def break_even(
 
 
 def _running(cost: dict[str, Any], defaults: Defaults) -> float:
-    support = cost["buy"]["planning"] * defaults.support_share_per_year / 12 if cost["buy"] else 0.0
+    support = cost["buy"]["planning_amount"] * defaults.support_share_per_year / 12 if cost["buy"] else 0.0
     return float((cost["electricity_per_month"] or 0.0) + defaults.staff_per_month + support)
 
 

@@ -20,6 +20,8 @@ def price_cell(cost: Mapping[str, Any], words: Wording) -> str:
 def _amount(cost: Mapping[str, Any], name: str, words: Wording) -> str:
     if name == "rent_per_hour":
         return words.text("cost", "from_hour", price=words.money(cost[name]["amount"], cost["currency"]))
+    if gross := cost.get("gross"):
+        return words.text("cost", "buy_gross", price=words.money(gross["amount"], cost["currency"], 0))
     whole = bool(cost.get("machine") and cost.get("whole"))
     amount = cost["whole" if whole else name]["amount"]
     return words.text("cost", "buy_whole" if whole else "buy", price=words.money(amount, cost["currency"], 0))

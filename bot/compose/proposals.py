@@ -17,7 +17,7 @@ _MOST_NOTES: Final = 4
 # What an order depends on goes before what merely informs.
 _NOTE_ORDER: Final = (
     "used_no_warranty", "geforce_datacentre_licence", "sold_on_boards", "pc_not_included", "rent_marketplace", "rent_doubtful",
-    "rate_of_one_card", "us_owned_provider", "slow_first_token", "quality", "narrow_kv_cache", "needs_server_airflow",
+    "rate_of_one_card", "us_owned_provider", "plan_with", "slow_first_token", "quality", "narrow_kv_cache", "needs_server_airflow",
     "many_cards_in_one_case",
     "discontinued", "list_price", "price_range", "price_old", "billed_by_the_month", "several_instances", "rent_undated", "long_lead_time",
     "machine_planning_figure",
@@ -44,6 +44,8 @@ def notes_text(options: Options, words: Wording) -> str:
 
 def _note(code: str, entry: Mapping[str, Any], words: Wording) -> str:
     params = dict(entry.get("params", {}))
+    if "currency" in params:
+        params["amount"] = words.money(params["amount"], params["currency"], 0)
     key = f"quality_{params['loss']}" if code == "quality" else code
     return words.text("option_note", key, **params)
 

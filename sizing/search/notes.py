@@ -18,6 +18,7 @@ from sizing.search.trial import Trial
 from sizing.spec import WorkloadSpec
 
 _FEW_SLOTS = 2
+_NOTABLE_UPLIFT = 1.05
 
 
 def notes(one: Trial, model: Architecture, audience: int) -> tuple[dict[str, Any], ...]:
@@ -69,7 +70,14 @@ def _buying(one: Trial) -> Iterator[dict[str, Any]]:
     if bought is None or one.cost["way"] != "buy":
         return
     if bought["basis"] == "list":
-        yield lack("list_price", uplift=bought["uplift"], as_of=bought["as_of"])
+        yield lack("list_price", as_of=bought["as_of"])
+    if bought["uplift"] > _NOTABLE_UPLIFT:
+        yield lack(
+            "plan_with",
+            amount=bought["planning_amount"],
+            currency=one.cost["currency"],
+            count=one.candidate.machine.count,
+        )
     elif bought["high"] > bought["low"] * 1.1:
         yield lack("price_range", low=bought["low"], high=bought["high"])
     if bought["stale"]:

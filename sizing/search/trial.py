@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from sizing.cost import Deployment, cost_of, monthly
+from sizing.cost import Deployment, cost_of, monthly, once, with_vat
 from sizing.defaults import Defaults
 from sizing.engine import estimate
 from sizing.errors import UserError
@@ -124,12 +124,15 @@ class Trial:
 
 
 def price(candidate: Candidate, question: Question) -> dict[str, Any]:
-    """The cost of a candidate under the constraints of the spec."""
+    """The cost of a candidate under the constraints of the spec; a private person is told what the shop takes, VAT included."""
     machine, defaults = candidate.machine, question.defaults
     deployment = Deployment(machine.accelerator.id, machine.count, machine.memory_gb, candidate.replica, machine.owned)
-    if is_private(question.spec, defaults):
-        defaults = replace(defaults, machine_price=0.0, load_share=_PRIVATE_LOAD)
-    return cost_of(deployment, defaults, question.place)
+    if not is_private(question.spec, defaults):
+        return cost_of(deployment, defaults, question.place)
+    alone = replace(defaults, machine_price=0.0, load_share=_PRIVATE_LOAD)
+    cost = cost_of(deployment, alone, question.place)
+    paid = once(cost)
+    return cost if paid is None else cost | {"gross": {"amount": round(with_vat(paid, defaults), 2)}}
 
 
 def trial(candidate: Candidate, question: Question) -> Trial:

@@ -86,7 +86,7 @@ def test_without_a_clock_only_what_shows_no_date_is_stale() -> None:
 
 def test_list_prices_are_planned_at_what_the_street_takes() -> None:
     bought = costs("nvidia-rtx-pro-4000", 1, EUR)["buy"]
-    assert bought["planning"] > bought["amount"] and bought["uplift"] > 1
+    assert bought["planning_amount"] > bought["amount"] and bought["uplift"] > 1
     assert catalogue_prices().list_uplift("no such memory") == 1.0
 
 
