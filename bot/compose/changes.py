@@ -6,6 +6,7 @@ from typing import Any
 
 from bot.compose.assumptions import value_text
 from bot.compose.faults import field_label
+from bot.reply import names
 from bot.reply.wording import Wording
 from bot.sized import hardware_label
 from bot.specs import changes
@@ -22,7 +23,7 @@ def change_text(before: Spec, now: Spec, words: Wording) -> str:
 
 def _one(name: str, pair: tuple[Any, Any], before: Spec, now: Spec, words: Wording) -> str:
     if name == "hardware":
-        pair = (hardware_in(before), hardware_in(now))
+        pair = (_hardware(before), _hardware(now))
     label = field_label(name, words)
     old, new = (_shown(name, value, words) for value in pair)
     if new is None:
@@ -38,8 +39,18 @@ def _shown(name: str, value: Any, words: Wording) -> str | None:
     return str(value) if name == "hardware" else value_text(name, value, words)
 
 
-def hardware_in(spec: Spec) -> str | None:
-    """The hardware of a spec in words, or None."""
+def named_in(spec: Spec) -> list[str]:
+    """The names that a text on this spec may write: its hardware, model and formats."""
+    ident = (spec.get("model") or {}).get("id")
+    formats = [spec[key] for key in ("weights", "kv_cache") if isinstance(spec.get(key), str)]
+    return [
+        *([hardware] if (hardware := _hardware(spec)) else []),
+        *([names.model(str(ident))] if ident else []),
+        *map(names.weight_format, formats),
+    ]
+
+
+def _hardware(spec: Spec) -> str | None:
     try:
         return hardware_label(parse_spec({"hardware": spec.get("hardware")})) or None
     except UserError:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bot import explain
 from bot.compose import comparison, passages, sizing_answer, special
-from bot.compose.changes import change_text, hardware_in
+from bot.compose.changes import change_text, named_in
 from bot.compose.common import write_fault
 from bot.compose.draft import Draft
 from bot.compose.faults import field_label
@@ -79,10 +79,11 @@ def deeper(draft: Draft, thread: ThreadState, depth: int, defaults: Defaults) ->
 
 def worked_out(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: Defaults) -> Turn | None:
     """A message that asks for figures or for an explanation."""
-    if heard.clarify is not None and heard.clarify.code in _MUST_ASK:
-        return _asked_back(draft, heard, text)
-    if special.write(draft, heard, text, thread, defaults):
+    open_point = heard.clarify.code if heard.clarify else ""
+    if open_point in ("", "nothing_to_size", "contradiction") and special.write(draft, heard, text, thread, defaults):
         return _turn(draft, heard, text)
+    if open_point in _MUST_ASK:
+        return _asked_back(draft, heard, text)
     heard = _without_nameless(heard)
     if heard.intent == "explain" and _unnamed(heard) and passages.write_explanation(draft, text):
         return _turn(draft, heard, text)
@@ -215,7 +216,8 @@ def _say_changes(draft: Draft, specs: tuple[Spec, ...], thread: ThreadState) -> 
     text = change_text(before.specs[0], specs[0], draft.words)
     if text:
         draft.material.add_data(before.specs[0])
-        draft.material.add_names(name for spec in (before.specs[0], specs[0]) if (name := hardware_in(spec)))
+        for spec in (before.specs[0], specs[0]):
+            draft.material.add_names(named_in(spec))
         _first(draft, text)
 
 
