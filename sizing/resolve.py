@@ -140,7 +140,7 @@ def resolve_model(ref: ModelRef | None, gaps: _Gaps | None = None) -> tuple[Arch
     if ref is None or (ref.id is None and ref.config is None and ref.params_b is None):
         raise UserError("model.id", None, 'name a model ("Llama 3.3 70B"), a size ("70B") or paste its config.json')
     if ref.config is not None:
-        return architecture_from_config(ref.config, ref.id or "config.json"), None
+        return _configured(_SameRef(ref)), None
     if ref.id is None:
         gaps.fill("model", f"{ref.params_b:g}B", "typical_shape", params_b=ref.params_b)
         return architecture_from_size(ref.params_b or 0, ref.active_params_b), None
@@ -159,6 +159,24 @@ def resolve_model(ref: ModelRef | None, gaps: _Gaps | None = None) -> tuple[Arch
         else "; paste its config.json or give its size"
     )
     raise UserError("model.id", ref.id, f"unknown model {ref.id!r}{hint}", match.suggestions)
+
+
+@dataclass(frozen=True, eq=False)
+class _SameRef:
+    """A model reference compared by identity: copies of a spec share it, and its config is parsed once for all of them."""
+
+    ref: ModelRef
+
+    def __hash__(self) -> int:
+        return id(self.ref)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _SameRef) and other.ref is self.ref
+
+
+@lru_cache(maxsize=16)
+def _configured(key: _SameRef) -> Architecture:
+    return architecture_from_config(key.ref.config or {}, key.ref.id or "config.json")
 
 
 def resolve_format(name: str) -> Format:

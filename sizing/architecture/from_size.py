@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from sizing.architecture.build import build
 from sizing.architecture.types import Architecture
 
@@ -21,6 +23,7 @@ _SHAPES = (
 )
 
 
+@lru_cache(maxsize=64)
 def architecture_from_size(params_b: float, active_params_b: float | None = None) -> Architecture:
     """The typical dense shape nearest in size (on a log scale), scaled to the size said, in billions of parameters."""
     size, layers, hidden, intermediate, heads, kv_heads, vocab = min(
