@@ -58,7 +58,8 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _CITATION = re.compile(r"\[(\d{1,3})\]")
-_NAME_WORD = re.compile(r"[^\W\d_][\w.\-+/:]*\d[\w.\-+/:]*|\d+(?:\.\d+)?[^\W\d_][\w.\-+/:]*\d[\w\-]*")
+_WORD = re.compile(r"[\w.\-+/:]+")
+_LEADING_NUMBER = re.compile(r"\d+(?:\.\d+)?$")
 _WHITE = re.compile(rf"{_SPACE}+")
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -216,7 +217,7 @@ def _plain(text: str) -> str:
 
 
 def _named(text: str) -> set[str]:
-    words = {match[0].strip(_STRIP).casefold() for match in _NAME_WORD.finditer(text)}
+    words = {name.strip(_STRIP).casefold() for word in _WORD.findall(text) if (name := _name_in(word))}
     return words | {day for match in _DATE.finditer(text) for day in _days(match)}
 
 
@@ -229,7 +230,24 @@ def _days(match: re.Match[str]) -> set[str]:
 
 
 def _without_names(text: str) -> str:
-    return _NAME_WORD.sub(" ", _DATE.sub(" ", _CITATION.sub(" ", text)))
+    return _WORD.sub(_rest_of_word, _DATE.sub(" ", _CITATION.sub(" ", text)))
+
+
+def _rest_of_word(match: re.Match[str]) -> str:
+    name = _name_in(match[0])
+    return match[0] if name is None else match[0][: len(match[0]) - len(name)] + " "
+
+
+def _name_in(word: str) -> str | None:
+    """The part of a word that is a name with a digit: from its first letter, or from a number that touches it ("4090D2").
+
+    Looks at each character a fixed number of times: a word of ten thousand letters must not cost their square.
+    """
+    letter = _LETTER.search(word)
+    if letter is None or not _DIGIT.search(word, letter.start()):
+        return None
+    number = _LEADING_NUMBER.search(word, max(0, letter.start() - 40), letter.start())
+    return word[number.start() if number else letter.start() :]
 
 
 def _number(match: re.Match[str], written_unit: str | None, lang: Lang) -> Number:
