@@ -9,7 +9,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 
 from bot.settings import Settings
-from bot.slack import action, command, home, lifecycle, mention, thread
+from bot.slack import action, command, defaults, forms, home, lifecycle, mention, stop, thread
 from bot.slack.clients import web_client
 from bot.slack.record import Recorder
 from bot.slack.room import Room
@@ -30,7 +30,7 @@ def build(room: Room) -> AsyncApp:
     log, client = logging.getLogger("slack_bolt"), web_client(settings, token=False)
     app = AsyncApp(logger=log, authorize=authorize, client=client, signing_secret=settings.signing_secret)
     app.use(Recorder(room).record)
-    for surface in (mention, thread, command, action, home, lifecycle):
+    for surface in (mention, thread, command, action, forms, defaults, home, stop, lifecycle):
         surface.register(app, room)
     return app
 

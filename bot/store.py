@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Engine, Insert, Table, delete, select
+from sqlalchemy import Connection, Engine, Insert, Table, and_, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.answer import Answer
@@ -34,6 +34,17 @@ class StoredAnswer:
 
     thread_id: str
     answer: Answer
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """A person's vote on an answer, at seconds since 1970."""
+
+    at: float
+    user: str
+    vote: int
+    answer_id: str
+    headline: str
 
 
 def upsert(connection: Connection, table: Table, values: dict[str, Any], *, change: tuple[str, ...] = ()) -> bool:
@@ -126,6 +137,26 @@ class Store:
         with reading(self.engine) as connection:
             rows = connection.execute(select(feedback.c.user, feedback.c.vote).where(feedback.c.answer_id == answer_id))
             return {row.user: row.vote for row in rows}
+
+    def recent_questions(self, team: str, user: str, most: int) -> tuple[str, ...]:
+        """What a person asked last, newest first, each text once. Their own questions only."""
+        own = and_(turns.c.team == team, turns.c.user == user, turns.c.kind.in_(("message", "command")))
+        query = select(turns.c.body).where(own).order_by(turns.c.received_at.desc()).limit(most * 4)
+        with reading(self.engine) as connection:
+            texts = [str(body.get("text") or "").strip() for body in connection.execute(query).scalars()]
+        return tuple(dict.fromkeys(text for text in texts if text))[:most]
+
+    def feedback(self, most: int) -> tuple[Feedback, ...]:
+        """The latest votes with what they were about."""
+        query = (
+            select(feedback.c.created_at, feedback.c.user, feedback.c.vote, answers.c.id, answers.c.body)
+            .join(answers, answers.c.id == feedback.c.answer_id)
+            .order_by(feedback.c.created_at.desc())
+            .limit(most)
+        )
+        with reading(self.engine) as connection:
+            rows = connection.execute(query).all()
+        return tuple(Feedback(row.created_at, row.user, row.vote, row.id, str(row.body["headline"])) for row in rows)
 
     def forget_team(self, team: str) -> None:
         """Remove everything a workspace has left here, as when it uninstalls the app."""

@@ -34,6 +34,8 @@ class TeamDefaults(_Stored):
     electricity_per_kwh: float | None = Field(default=None, gt=0)
     cloud: bool | None = None
     owned: tuple[Spec, ...] = ()
+    strict_channels: tuple[str, ...] = ()
+    """Channels in which every turn needs a mention."""
 
 
 class Turn(_Stored):

@@ -113,10 +113,19 @@ class Worker:
         self._wake = asyncio.Event()
         self._stopping = False
         self._in_hand: set[asyncio.Task[None]] = set()
+        self._of_thread: dict[str, tuple[Turn, asyncio.Task[None]]] = {}
+        self._abandoned: set[str] = set()
 
     def wake(self) -> None:
         """There is, or may be, something to do."""
         self._wake.set()
+
+    def abandon(self, thread_id: str) -> None:
+        """Stop what is being answered in a thread, because its asker wants so."""
+        turn, task = self._of_thread.get(thread_id, (None, None))
+        if turn and task and not task.done():
+            self._abandoned.add(turn.key)
+            task.cancel()
 
     async def run(self) -> None:
         """Lease and answer until `stop`; what is in hand then gets a while to end, the rest goes back."""
@@ -156,10 +165,13 @@ class Worker:
     def _start(self, turn: Turn) -> None:
         task = asyncio.create_task(self._work(turn))
         self._in_hand.add(task)
+        self._of_thread[turn.thread_id] = (turn, task)
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._in_hand.discard(task)
+        for thread_id in [name for name, (_, held) in self._of_thread.items() if held is task]:
+            del self._of_thread[thread_id]
         self.wake()
 
     async def _drain(self) -> None:
@@ -181,7 +193,10 @@ class Worker:
         except LeaseLost:
             log.warning("lease lost", turn=turn.key)
         except asyncio.CancelledError:
-            if not self._stopping:
+            if turn.key in self._abandoned:
+                self._abandoned.discard(turn.key)
+                await self._give_up(turn, Refused("stopped by the asker", "stopped"))
+            elif not self._stopping:
                 log.warning("lease lost", turn=turn.key)
         except SQLAlchemyError as error:
             # The lease lapses and the turn is taken up again once the database is back.
@@ -267,7 +282,7 @@ class Worker:
         if turn.body.get("late") and turn.ts == turn.root_ts:
             await self._catch_up(turn)
         state = await self.offload.database(self.store.thread_state, turn.thread_id)
-        state, read_until = await self._overheard(turn, state)
+        state, read_until = await self._before(turn, state)
         context = await self._context(turn)
         if not state.turns:
             state = state.model_copy(update={"lang": await self.voice.language(turn)})
@@ -312,6 +327,10 @@ class Worker:
             await asyncio.sleep(delay_s)
             await self.voice.progress(turn)
             delay_s = _PROGRESS_EVERY_S
+
+    async def _before(self, turn: Turn, state: ThreadState) -> tuple[ThreadState, str | None]:
+        """What stands before a question. A form says everything itself, so nothing does."""
+        return (ThreadState(lang=state.lang), None) if turn.body.get("fresh") else await self._overheard(turn, state)
 
     async def _overheard(self, turn: Turn, state: ThreadState) -> tuple[ThreadState, str | None]:
         """In a thread among people: what was said since the last look stands before the question, as data."""

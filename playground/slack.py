@@ -238,9 +238,9 @@ class Slack:
     # What people see
 
     def answers(self, root: Message) -> list[Message]:
-        """The bot's messages in a thread, oldest first, the root left out."""
+        """The bot's messages in a thread, oldest first; the root and pictures beside an answer are left out."""
         found = self.workspace.thread(root.channel, root.root)
-        return [m for m in found if m.user == self.app.bot_user and m.ts != root.root]
+        return [m for m in found if m.user == self.app.bot_user and m.ts != root.root and not _is_picture(m)]
 
     def private(self, user: User) -> list[Message]:
         """What only this user was shown, oldest first."""
@@ -274,6 +274,10 @@ class Slack:
 
     async def close(self) -> None:
         await self.deliverer.close()
+
+
+def _is_picture(message: Message) -> bool:
+    return any(str(file["name"]).endswith(".png") for file in message.files)
 
 
 def find_action(blocks: Sequence[Json], action_id: str, value: str | None = None) -> Json:

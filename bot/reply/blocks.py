@@ -6,6 +6,7 @@ assumption's select is `field index:alternative index`; what it means is looked 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -24,6 +25,10 @@ ACTION: Final = "do:"
 ASSUME: Final = "assume:"
 SHARE: Final = "share"
 FEEDBACK: Final = "feedback"
+
+
+# The select shows what was taken; why stands in the line above it.
+_REASON = re.compile(r" \([^()]*\)$")
 
 
 @dataclass(frozen=True)
@@ -162,7 +167,10 @@ def _table(table: Table) -> Block:
     columns = limits.TABLE_COLUMNS
     rows = [table.columns[:columns], *(row[:columns] for row in table.rows[: limits.TABLE_ROWS - 1])]
     share = max(1, limits.TABLE_CHARS // max(1, sum(len(row) for row in rows)))
-    return {"type": "table", "rows": [[_cell(cell, min(limits.CELL_CHARS, share)) for cell in row] for row in rows]}
+    return {
+        "type": "table", "column_settings": [{"is_wrapped": True} for _ in rows[0]],
+        "rows": [[_cell(cell, min(limits.CELL_CHARS, share)) for cell in row] for row in rows],
+    }  # fmt: skip
 
 
 def _cell(text: str, most: int) -> Block:
@@ -211,7 +219,7 @@ def _select(number: int, view: AssumptionView) -> Block:
     return {
         "type": "static_select",
         "action_id": f"{ASSUME}{number}",
-        "placeholder": plain(f"{view.label}: {view.value}", limits.PLACEHOLDER_CHARS),
+        "placeholder": plain(f"{view.label}: {_REASON.sub('', view.value)}", limits.PLACEHOLDER_CHARS),
         "options": [
             {"text": plain(choice.label or "–", limits.OPTION_CHARS), "value": f"{number}:{n}"}
             for n, choice in enumerate(alternatives)

@@ -13,7 +13,9 @@ PARTS: Final = (
     ("weights_gib", "#2f6db5"), ("kv_cache_gib", "#e08a2e"), ("activations_gib", "#5aa469"), ("overhead_gib", "#8c8c8c"),
 )  # fmt: skip
 _LIMIT_COLOUR: Final = "#b3261e"
-_LABEL_WIDTH: Final = 26
+_FREE_COLOUR: Final = "#e3e5e8"
+_LABEL_WIDTH: Final = 28
+_FONT: Final = 9.5
 
 
 def png(chart: Chart, lang: Lang) -> bytes:
@@ -24,8 +26,10 @@ def png(chart: Chart, lang: Lang) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8.0, 1.5 + 0.62 * len(chart.bars)), dpi=150, layout="constrained")
-    _draw(figure.add_subplot(), chart, lang)
+    figure = Figure(figsize=(7.6, 1.4 + 0.62 * len(chart.bars)), dpi=160, layout="constrained")
+    axes = figure.add_subplot()
+    _draw(axes, chart, lang)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=6, fontsize=_FONT, frameon=False)
     buffer = io.BytesIO()
     figure.set_canvas(FigureCanvasAgg(figure))
     figure.savefig(buffer, format="png")
@@ -45,6 +49,8 @@ def _draw(axes: object, chart: Chart, lang: Lang) -> None:
             rows, sizes, left=left, height=0.55, color=colour, label=words.label("parts", name.removesuffix("_gib"))
         )
         left = [start + size for start, size in zip(left, sizes, strict=True)]
+    free = [max(0.0, bar.capacity_gib - total) for bar, total in zip(chart.bars, left, strict=True)]
+    axes.barh(rows, free, left=left, height=0.55, color=_FREE_COLOUR, label=words.label("parts", "free"))
     for row, (bar, total) in enumerate(zip(chart.bars, left, strict=True)):
         axes.plot(
             [bar.capacity_gib] * 2,
@@ -58,18 +64,14 @@ def _draw(axes: object, chart: Chart, lang: Lang) -> None:
             row,
             f"  {words.number(total)} / {words.gib(bar.capacity_gib)}",
             va="center",
-            fontsize=8,
+            fontsize=_FONT,
         )
-    axes.set_yticks(list(rows), [textwrap.fill(bar.label, _LABEL_WIDTH) for bar in chart.bars], fontsize=8)
+    axes.set_yticks(list(rows), [textwrap.fill(bar.label, _LABEL_WIDTH) for bar in chart.bars], fontsize=_FONT)
     axes.invert_yaxis()
-    axes.set_xlim(0, 1.22 * max(_extent(bar) for bar in chart.bars))
-    axes.set_title(chart.title, loc="left", fontsize=10)
-    axes.set_xlabel("GiB", fontsize=8)
-    axes.tick_params(axis="x", labelsize=8)
+    axes.set_xlim(0, 1.32 * max(_extent(bar) for bar in chart.bars))
+    axes.set_title(chart.title, loc="left", fontsize=_FONT + 1)
+    axes.tick_params(axis="x", labelsize=_FONT)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(
-        loc="upper center", bbox_to_anchor=(0.45, -0.22 - 0.05 / len(chart.bars)), ncols=5, fontsize=8, frameon=False
-    )
 
 
 def _once(row: int, label: str) -> str:

@@ -13,7 +13,11 @@ from bot.answer import Lang
 @functools.cache
 def labels(lang: Lang) -> Mapping[str, str]:
     """All texts of a language, by key."""
-    return tomllib.loads(resources.files("bot.reply.texts").joinpath(f"slack.{lang}.toml").read_text("utf-8"))
+    texts = resources.files("bot.reply.texts")
+    found: dict[str, str] = {}
+    for part in ("slack", "surfaces"):
+        found |= tomllib.loads(texts.joinpath(f"{part}.{lang}.toml").read_text("utf-8"))
+    return found
 
 
 def label(lang: Lang, key: str, **params: object) -> str:

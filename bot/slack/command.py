@@ -1,29 +1,35 @@
-"""`/size …`: answered to the asker alone, with a button that shares the answer."""
+"""`/size …`: answered to the asker alone, with a button that shares the answer; `help`, `form` and `defaults` beside it."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Final
 
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.async_context import AsyncBoltContext
+from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.answer import Lang
 from bot.reply.labels import label
-from bot.slack.needs import COMMAND
+from bot.reply.mrkdwn import mrkdwn
+from bot.slack.defaults import open_form
+from bot.slack.forms import Forms, Where
+from bot.slack.needs import COMMAND, SUBCOMMANDS
 from bot.slack.record import arrival
 from bot.slack.room import Outcome, Room
 
-# An unknown person's language costs a call; the acknowledgement must not wait for a slow one.
-_LOCALE_S: Final = 0.7
 _TEXTS: Final[dict[Outcome, str]] = {"new": "computing_private", "too many": "too_many", "busy": "busy"}
 
 
 def register(app: AsyncApp, room: Room) -> None:
-    async def size(ack: AsyncAck, command: dict[str, Any], context: AsyncBoltContext) -> None:
+    async def size(
+        ack: AsyncAck, command: dict[str, Any], context: AsyncBoltContext, client: AsyncWebClient
+    ) -> None:  # fmt: skip
+        name, _, rest = str(command.get("text") or "").strip().partition(" ")
+        if name.casefold() in SUBCOMMANDS:
+            await _other(room, ack, client, command, name.casefold(), rest.strip())
+            return
         found = arrival(context)
-        lang = await _language(room, str(command.get("user_id")))
+        lang = await room.voice.quick_locale(str(command.get("user_id")))
         if found.outcome in _TEXTS:
             await ack(text=label(lang, _TEXTS[found.outcome]), response_type="ephemeral")
         elif found.outcome == "ignored":
@@ -35,8 +41,20 @@ def register(app: AsyncApp, room: Room) -> None:
     app.command(COMMAND)(size)
 
 
-async def _language(room: Room, user: str) -> Lang:
-    try:
-        return await asyncio.wait_for(room.voice.locale(user), _LOCALE_S)
-    except TimeoutError:
-        return "en"
+async def _other(
+    room: Room, ack: AsyncAck, client: AsyncWebClient, command: dict[str, Any], name: str, rest: str
+) -> None:  # fmt: skip
+    user, trigger = str(command["user_id"]), str(command["trigger_id"])
+    lang = await room.voice.quick_locale(user)
+    if name == "help":
+        text = label(lang, "help_text")
+        await ack(
+            text=text, blocks=[{"type": "section", "text": mrkdwn(text)}], response_type="ephemeral"
+        )  # fmt: skip
+        return
+    await ack()
+    if name == "defaults":
+        await open_form(room, client, trigger, user)
+        return
+    where = Where(channel=str(command["channel_id"]), response_url=command.get("response_url"), private=True)
+    await Forms(room).size_form(client, trigger, lang, rest, where)

@@ -7,6 +7,7 @@ from typing import Any, Final
 # Every scope is a review question: each has its reason here.
 SCOPES: Final = {
     "app_mentions:read": "to be called by a mention",
+    "assistant:write": "suggested prompts in the direct message",
     "channels:history": "follow-ups in threads of public channels, and to look whether an answer was posted",
     "chat:write": "to answer",
     "commands": "for /size",
@@ -16,9 +17,25 @@ SCOPES: Final = {
     "users:read": "the language of texts around an answer",
 }
 EVENTS: Final = (
-    "app_home_opened", "app_mention", "app_uninstalled", "message.channels", "message.groups", "message.im", "tokens_revoked",
+    "agent_session_stopped", "app_context_changed", "app_home_opened", "app_mention", "app_uninstalled",
+    "message.channels", "message.groups", "message.im", "tokens_revoked",
 )  # fmt: skip
 COMMAND: Final = "/size"
+# First words of a slash line that are no question.
+SUBCOMMANDS: Final = ("help", "form", "defaults")
+# Callback ids of the message shortcuts with their names, at most 24 characters, and what they do.
+SHORTCUTS: Final = {
+    "size_this": ("Size this", "Opens a form filled from this message"),
+    "compare_in_thread": ("Compare in thread", "Compares what was sized here with something else"),
+}
+PROMPTS: Final = 4
+
+
+_PROMPTS: Final = (
+    "Is one RTX 4090 enough for Llama 3.3 70B with 32k context for 10 people?",
+    "Which GPU for Qwen3-32B in FP8, 50 concurrent users with 8k?",
+    "QLoRA on Llama 3.1 8B with a 24 GB card?",
+)
 
 
 def manifest(request_url: str | None = None) -> dict[str, Any]:
@@ -47,6 +64,14 @@ def manifest(request_url: str | None = None) -> dict[str, Any]:
                 "messages_tab_read_only_enabled": False,
             },
             "bot_user": {"display_name": "sizewise", "always_online": True},
+            "agent_view": {
+                "agent_description": "Ask which hardware an AI workload needs, in German or English.",
+                "suggested_prompts": [{"title": title, "message": title} for title in _PROMPTS],
+            },
+            "shortcuts": [
+                {"name": name, "type": "message", "callback_id": callback, "description": description}
+                for callback, (name, description) in SHORTCUTS.items()
+            ],
             "slash_commands": [command],
         },
         "oauth_config": {"scopes": {"bot": sorted(SCOPES)}},

@@ -16,6 +16,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from bot import metrics
 from bot.inbox import NewTurn
 from bot.logs import logger
+from bot.slack.needs import SUBCOMMANDS
 from bot.slack.reading import addressed, click_of, mentions, message_of, turn_of_click, turn_of_command, turn_of_message
 from bot.slack.room import Arrival, Room
 
@@ -73,12 +74,14 @@ class Recorder:
             if certain or not message.thread_ts
             else await room.offload.database(room.store.thread, message.thread_id)
         )
-        if not addressed(message, room.me, thread, room.settings.strict):
+        strict = await room.strict() if message.thread_ts and not certain else frozenset()
+        if not addressed(message, room.me, thread, strict):
             return Arrival("ignored", reason="not addressed")
         return await self._record(turn_of_message(message, room.me, late=late))
 
     async def _command(self, body: dict[str, Any]) -> Arrival:
-        if not str(body.get("text") or "").strip():
+        words = str(body.get("text") or "").split()
+        if not words or words[0].casefold() in SUBCOMMANDS:
             return _IGNORED
         return await self._record(turn_of_command(body, self.room.me, time.time()))
 

@@ -42,6 +42,11 @@ class Room:
     socket: Any = None
     work: asyncio.Task[None] | None = None
 
+    async def strict(self) -> frozenset[str]:
+        """Channels in which the team wants a mention every time."""
+        found = await self.offload.database(self.store.defaults, self.me.team)
+        return self.settings.strict | frozenset(found.strict_channels)
+
     @property
     def me(self) -> Identity:
         """Who we are in the workspace of the request at hand."""

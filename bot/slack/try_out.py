@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from pydantic import SecretStr
+from pydantic_settings import SettingsConfigDict
 
 from bot import logs
 from bot.database import sqlite_url
@@ -75,10 +76,14 @@ def _furnish(slack: Slack) -> None:
     workspace.add_channel("general", anna, bert)
 
 
+class _Played(Settings):
+    model_config = SettingsConfigDict(env_file=None)
+
+
 def _settings(app: App, base_url: str, folder: Path) -> Settings:
     """Everything set here: neither the environment's tokens nor its database may be touched by playing."""
-    return Settings(
-        _env_file=None, transport="socket", slack_bot_token=SecretStr(app.bot_token),
+    return _Played(
+        transport="socket", slack_bot_token=SecretStr(app.bot_token),
         slack_app_token=SecretStr(app.app_token), slack_signing_secret=SecretStr(app.signing_secret),
         slack_api_url=f"{base_url}/api/", database_url=sqlite_url(folder / "playground.db"), poll_s=0.3,
     )  # fmt: skip

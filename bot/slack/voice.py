@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from typing import Any, Final
@@ -13,6 +14,7 @@ from bot.inbox import NewTurn, Turn
 from bot.logs import logger
 from bot.offload import Offload
 from bot.reply.blocks import Attachment, Message, Reply, as_text, attachment, render
+from bot.reply.chart import png
 from bot.reply.export import export as exported
 from bot.reply.labels import label
 from bot.reply.mrkdwn import cut, escape
@@ -33,6 +35,11 @@ _DISCUSSION_CHARS: Final = 8_000
 _PAGE: Final = 200
 _PAGES: Final = 5
 _DAY_S: Final = 86_400.0
+_LOCALE_S: Final = 0.7
+# One bar says no more than the sentence above it.
+_BARS: Final = 2
+_TITLE_CHARS: Final = 200
+_ALT_CHARS: Final = 1_000
 _BAD_REQUEST: Final = 400
 
 Spoken = Turn | NewTurn
@@ -87,6 +94,13 @@ class SlackVoice:
         self._locales[person] = (time.monotonic(), lang)
         return lang
 
+    async def quick_locale(self, user: str) -> Lang:
+        """A person's language where an acknowledgement waits for it; English where Slack is slow to tell."""
+        try:
+            return await asyncio.wait_for(self.locale(user), _LOCALE_S)
+        except TimeoutError:
+            return "en"
+
     async def progress(self, turn: Spoken) -> None:
         """Show in the thread that the bot works."""
         if turn.root_ts:
@@ -113,7 +127,8 @@ class SlackVoice:
         if turn.body.get("private"):
             await self._whisper(turn, answer, begin)
         else:
-            await self._post_all(turn, answer, render(answer), begin, turn.root_ts)
+            reply = render(answer, said_before=str(turn.body.get("said_before") or ""))
+            await self._post_all(turn, answer, reply, begin, turn.root_ts)
 
     async def share(self, turn: Turn, answer: Answer, begin: Begin) -> str:
         """Post a private answer in its channel; the ts of the new thread."""
@@ -145,6 +160,7 @@ class SlackVoice:
             root = root or ts
         if reply.file:
             await self._upload(turn, reply.file, thread_ts or root, turn.channel)
+        await self._draw(turn, answer, str(thread_ts or root))
         return str(root)
 
     async def _post_text(self, turn: Turn, answer: Answer, thread_ts: str | None) -> str:
@@ -212,6 +228,31 @@ class SlackVoice:
             return {"messages": []}
         data: Any = found.data
         return dict(data)
+
+    async def _draw(self, turn: Turn, answer: Answer, thread_ts: str) -> None:
+        """The bar chart below the answer. The answer stands without it: a failure is only logged."""
+        if answer.chart is None or len(answer.chart.bars) < _BARS or not await self._is_new(turn, answer):
+            return
+        name = f"sizewise-{answer.id}.png"
+        try:
+            if turn.posting_at and name in {
+                file["name"] async for m in self._since(turn) for file in m.get("files", [])
+            }:
+                return
+            picture = await self.offload.compute(png, answer.chart, answer.lang)
+            async with translated():
+                await self.client.files_upload_v2(
+                    channel=turn.channel, thread_ts=thread_ts, filename=name, title=cut(answer.chart.title, _TITLE_CHARS),
+                    content=picture, alt_txt=cut(answer.chart.alt_text, _ALT_CHARS),
+                )  # fmt: skip
+        except (TryLater, Refused, BlocksRefused) as error:
+            log.error("chart not shown", turn=turn.key, reason=str(error))
+
+    async def _is_new(self, turn: Turn, answer: Answer) -> bool:
+        """A picture for what a thread is about and for every comparison, not for every change of it."""
+        if turn.kind == "share" or answer.intent == "compare":
+            return True
+        return (await self.offload.database(self.store.thread_state, turn.thread_id)).last_sized is None
 
     # Private answers: at most once
 
@@ -355,7 +396,8 @@ class SlackVoice:
     async def missed(self, turn: Turn) -> tuple[NewTurn, ...]:
         """Follow-ups in the thread of a question that came late, as turns; those known already are no new ones."""
         found: list[NewTurn] = []
-        if turn.channel in self.strict:
+        defaults = await self.offload.database(self.store.defaults, turn.team)
+        if turn.channel in self.strict.union(defaults.strict_channels):
             return ()
         try:
             async for data in self._thread(turn, None, latest=None):

@@ -95,7 +95,7 @@ const ELEMENTS = {
     el("span", { class: "feedback" }, ...["positive_button", "negative_button"].map((name) =>
       el("button", { type: "button", "data-action": part.action_id, "aria-label": part[name].accessibility_label,
         onclick: () => view.act(n, m, { value: part[name].value }) },
-        el("span", { "aria-hidden": "true" }, name === "positive_button" ? "👍 " : "👎 "), part[name].text.text))),
+        el("span", { "aria-hidden": "true" }, name === "positive_button" ? "✓ " : "✗ "), part[name].text.text))),
   icon_button: (part, n, m, block, view) =>
     el("button", { type: "button", "data-action": part.action_id, onclick: () => view.act(n, m, {}) }, part.text.text),
   image: (part) => image(part),

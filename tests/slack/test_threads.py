@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from bot.reply.labels import label
-from bot.slack.home import view
+from bot.reply.views import home
+from bot.thread import TeamDefaults
 from playground.delivery import Reply
 
 pytestmark = pytest.mark.anyio
@@ -197,6 +198,6 @@ async def test_a_thread_has_a_cap_on_turns_a_minute(start: Any, transport: str) 
 
 
 def test_home_says_that_slash_commands_do_not_work_in_threads() -> None:
-    shown = {lang: str(view(lang)) for lang in ("de", "en")}
+    shown = {lang: str(home(lang, TeamDefaults(), ())) for lang in ("de", "en")}
     assert "nicht innerhalb eines Threads" in shown["de"]
     assert "do not work inside a Slack thread" in shown["en"]
