@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from slack_bolt.adapter.starlette.async_handler import AsyncSlackRequestHandler
+from slack_bolt.adapter.starlette.async_handler import to_async_bolt_request, to_starlette_response
 from slack_bolt.async_app import AsyncApp
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from bot import metrics
+from bot.slack import oauth
 from bot.slack.room import Room
 
 # Slack's largest payloads are views of 250 kB; anything far above is not Slack.
@@ -23,8 +24,6 @@ _STARTED = time.monotonic()
 
 def http_app(bolt: AsyncApp, room: Room) -> Starlette:
     """Health and metrics always; Slack's requests only in HTTP mode."""
-    handler = AsyncSlackRequestHandler(bolt)
-
     async def events(request: Request) -> Response:
         body = await _body(request)
         if body is None:
@@ -33,7 +32,7 @@ def http_app(bolt: AsyncApp, room: Room) -> Starlette:
             body.decode("utf-8")
         except UnicodeDecodeError:
             return PlainTextResponse("not UTF-8", 400)
-        return await handler.handle(request)
+        return to_starlette_response(await bolt.async_dispatch(to_async_bolt_request(request, body)))
 
     async def healthy(_: Request) -> Response:
         return JSONResponse({"ok": True, "uptime_s": round(time.monotonic() - _STARTED)})
@@ -48,15 +47,21 @@ def http_app(bolt: AsyncApp, room: Room) -> Starlette:
     routes = [Route("/healthz", healthy), Route("/readyz", ready), Route("/metrics", exposed)]
     if room.settings.mode == "http":
         routes.append(Route("/slack/events", events, methods=["POST"]))
+        routes.extend(oauth.routes(room))
     return Starlette(routes=routes)
 
 
 async def _body(request: Request) -> bytes | None:
-    """The raw body, or None where it is too large; it stays readable for Bolt, which checks the signature over it."""
-    if int(request.headers.get("content-length") or 0) > MAX_BODY_BYTES:
+    """The raw body, or None where it is too large: of such a one no more is held than is allowed."""
+    declared = request.headers.get("content-length") or "0"
+    if not declared.isdecimal() or int(declared) > MAX_BODY_BYTES:
         return None
-    body = await request.body()
-    return body if len(body) <= MAX_BODY_BYTES else None
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_BODY_BYTES:
+            return None
+    return bytes(body)
 
 
 async def readiness(room: Room) -> dict[str, object]:

@@ -20,6 +20,8 @@ from bot.app import build
 from bot.database import engine_for, migrate
 from bot.inbox import Inbox
 from bot.offload import Offload
+from bot.operations.data import Holdings
+from bot.operations.upkeep import forget_what_is_old
 from bot.responder import Pipeline, Responder
 from bot.settings import Settings
 from bot.slack.clients import identify, web_client
@@ -120,10 +122,12 @@ async def running(settings: Settings, responder: Responder | None = None) -> Asy
     room = Room(settings, workspaces, inbox, store, offload, voice, worker)
     bolt = build(room)
     room.work = asyncio.create_task(worker.run())
+    upkeep = asyncio.create_task(forget_what_is_old(Holdings(engine), offload, settings.retention_days))
     try:
         async with _socket(bolt, room):
             yield room, bolt
     finally:
+        upkeep.cancel()
         await worker.stop()
         await asyncio.gather(room.work, return_exceptions=True)
         offload.close()
