@@ -23,7 +23,7 @@ _LONG_WAIT_MS = 10_000
 # meet Arc and Radeon cards later and less tested than CUDA's.
 _RENT_RISK = {"offer": 1.0, "undated": 1.15, "marketplace": 1.5, "doubtful": 1.5}
 _RISK = {
-    "tight": 1.25, "barely_fast_enough": 1.2, "plugin": 1.5, "old_generation": 1.5, "discontinued": 1.1, "used_service": 1.3,
+    "tight": 1.25, "barely_fast_enough": 1.2, "plugin": 1.5, "old_generation": 1.5, "discontinued": 1.1, "used": 1.1, "used_service": 1.3,
     "geforce_service": 1.15, "four_bit": 1.35, "five_bit": 1.1, "narrow_kv": 1.05, "pipeline": 1.1, "slow_tensor": 1.05,
     "local_service": 1.6, "local_pair": 1.2, "intel": 1.4, "radeon": 1.1,
 }  # fmt: skip
@@ -96,7 +96,7 @@ def _device_risks(one: Trial, device: Accelerator) -> Iterable[str]:
     if device.vendor == "nvidia" and float(device.compute_capability or 99) < _CURRENT_CAPABILITY:
         yield "old_generation"
     if is_used(one):
-        yield from ("used_service",) if many else ()
+        yield "used_service" if many else "used"
     elif device.status == "discontinued" and one.cost["way"] == "buy":
         yield "discontinued"
     if many and device.vendor == "nvidia" and device.kind == "consumer":
