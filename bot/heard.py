@@ -92,7 +92,7 @@ def hear(text: str, thread: ThreadState) -> Heard:
         specs = _after_clicks([dict(spec) for spec in specs_of(requests[-2])], specs, thread)
     return Heard(
         lang=_lang(now.lang, thread, text),
-        in_scope=now.in_scope or config is not None or wish_in(text) is not None or _shows_a_log(text),
+        in_scope=now.in_scope or config is not None or wish_in(text) is not None or _is_ours(text),
         intents=tuple(now.intents or ([now.intent] if now.intent else [])),
         specs=tuple(specs),
         wish=wish_in(text) or _FOLLOW_UPS.get(now.follow_up or ""),
@@ -103,10 +103,13 @@ def hear(text: str, thread: ThreadState) -> Heard:
     )
 
 
-def _shows_a_log(text: str) -> bool:
-    """A pasted log is ours even where no word of the message says so."""
+def _is_ours(text: str) -> bool:
+    """A pasted log, or a question of planning or operation, even where no word of the message is one of the reader's."""
     from bot.understand.logs.reader import observe
+    from bot.understand.planning import topic_of
 
+    if topic_of(text) is not None:
+        return True
     seen = observe(text)
     return seen is not None and seen.sources != ("figures",)
 

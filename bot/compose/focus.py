@@ -9,6 +9,7 @@ Focus = Literal[
     "supply",
     "circuit",
     "heat",
+    "energy",
     "limit",
     "ram",
     "cpu",
@@ -34,6 +35,11 @@ _WORDS: Final[tuple[tuple[Focus, str], ...]] = (
         "heat",
         r"(?:hei(?:ß|ss)|hot\b|heat|wärme|waerme|laut\b|lautst|loud|noise|noisy|quiet|leise|"
         r"lüfter|luefter|cooling|kühl|kuehl|büro|buero|office|klima|rack)",
+    ),
+    (
+        "energy",
+        r"(?:stromkosten|strompreis|stromverbrauch|electricity|kwh|power bill|"
+        r"\bkost\w*.{0,20}\bstrom|\bcosts?\b.{0,30}\bpower|\bstrom\b.{0,20}\bkost)",
     ),
     (
         "limit",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.compose import costs, diagnosis, focus, service, system, work
+from bot.compose import advice, costs, diagnosis, focus, service, system, work
 from bot.compose.draft import Draft
 from bot.explain import with_mark
 from bot.heard import Heard
@@ -57,6 +57,7 @@ def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults:
         or _write_service(draft, spec, heard, text, defaults)
         or (heard.intent == "cost" and _write_cost(draft, spec, heard, defaults))
         or _write_ecosystem(draft, spec, text)
+        or advice.write(draft, spec, text)
         or _write_machine(draft, spec, heard, text, defaults)
     )
 
@@ -150,7 +151,7 @@ def _parsed(spec: Spec) -> WorkloadSpec | None:
 
 
 def _write_machine(draft: Draft, spec: Spec, heard: Heard, text: str, defaults: Defaults) -> bool:
-    if heard.intent not in ("power", "system"):
+    if heard.intent not in ("power", "system") and not _about_ram(spec, text):
         return False
     parsed = _parsed(spec)
     if parsed is None:
@@ -167,6 +168,11 @@ def _write_machine(draft: Draft, spec: Spec, heard: Heard, text: str, defaults: 
         return _write_channels(draft, parsed)
     threads = focus.threads(text) or (heard.request.get("other") or {}).get("cpu_cores")
     return bool(threads) and not spec.get("model") and _write_cpu_only(draft, float(threads or 0))
+
+
+def _about_ram(spec: Spec, text: str) -> bool:
+    """ "Are 16 GB of RAM enough for a server with …": RAM is named, a card is, a model is not."""
+    return bool((spec.get("host") or {}).get("ram_gb")) and not spec.get("model") and "ram" in focus.focuses(text)
 
 
 def _write_network(draft: Draft, parsed: WorkloadSpec) -> bool:

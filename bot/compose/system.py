@@ -17,6 +17,7 @@ from sizing.defaults import Defaults
 from sizing.ecosystems import ecosystem_of
 from sizing.estimate import Estimate
 from sizing.spec import WorkloadSpec
+from sizing.system.facts import number
 from sizing.system.links import copy_seconds
 from sizing.system.machine import System, system_of
 from sizing.system.power import Circuit, Power, Supply
@@ -29,6 +30,7 @@ _TOPICS: Final[Mapping[Focus, str]] = {
     "supply": "power_supply",
     "circuit": "circuit",
     "heat": "heat_noise",
+    "energy": "electricity",
     "limit": "power_limit",
     "ram": "host_ram",
     "cpu": "cpu",
@@ -41,8 +43,9 @@ _TOPICS: Final[Mapping[Focus, str]] = {
     "ecosystem": "tpu_npu",
 }
 _TITLES: Final[Mapping[Focus, str]] = {"limit": "power_limit", "storage": "storage"}
+_HOURS_PER_MONTH: Final = 730.0
 _TOLD_MEDIA: Final = frozenset({"nvme_gen4", "object_store_32", "10gbe", "sata_ssd", "1gbe"})
-_POWER_PARTS: Final[tuple[Focus, ...]] = ("supply", "circuit", "limit", "heat")
+_POWER_PARTS: Final[tuple[Focus, ...]] = ("supply", "circuit", "limit", "heat", "energy")
 _SYSTEM_PARTS: Final[tuple[Focus, ...]] = ("profile", "ram", "cpu", "storage", "lanes", "network")
 
 
@@ -86,7 +89,8 @@ def say_parts(draft: Draft, sized: Sized, heard: Heard, question: str) -> None:
     """What was asked of the machine beside a verdict."""
     told = _told(draft, sized, sized.estimate, question)
     if told is not None:
-        _say_parts(told, _asked(heard, question), ())
+        asked = _asked(heard, question) if heard.asks("power", "system") else ("limit",)
+        _say_parts(told, asked, ())
 
 
 def _told(draft: Draft, sized: Sized, estimate: Estimate | None, question: str) -> _Told | None:
@@ -103,8 +107,6 @@ def _told(draft: Draft, sized: Sized, estimate: Estimate | None, question: str) 
 def _asked(heard: Heard, question: str) -> tuple[Focus, ...]:
     """The parts named; those of the intent where none is."""
     named = focuses(question)
-    if not heard.asks("power", "system"):
-        return ("limit",)
     if heard.asks("power"):
         wanted = [focus for focus in named if focus in _POWER_PARTS]
         if "supply" in wanted and "circuit" not in wanted:
@@ -124,11 +126,15 @@ def _headline(told: _Told, asked: tuple[Focus, ...]) -> tuple[str, tuple[Focus, 
     if power is not None and asked and asked[0] == "heat":
         noise = told.text(f"noise_{system.place.noise}")
         return f"{told.text('machine_draws', hardware=told.hardware, wall=power.wall_w)} {noise}", ()
+    if power is not None and asked and "energy" in asked:
+        return next(_energy(told)), ("energy",)
     if power is not None and asked and asked[0] in _POWER_PARTS:
         return _power_headline(told, power), ()
     if asked and "lanes" in asked and system.lanes is not None:
         _add_link_names(told)
         return told.text(f"lanes_{system.lanes.matters}"), ("lanes",)
+    if asked[:1] == ("ram",) and system.ram is not None and system.ram.verdict:
+        return told.text(f"ram_{system.ram.verdict}", has=system.ram.has_gb), ()
     if system.ram is None or system.cpu is None:
         wall = power.wall_w if power else 0.0
         return told.words.text("headline", "machine_unified", hardware=told.hardware, wall=wall), ()
@@ -265,6 +271,25 @@ def _heat(told: _Told) -> Iterator[str]:
     if power is not None and power.wall_w > 10_000:
         told.draft.material.add(20_000, "power")
         yield told.text("racks" if place.racks_air == 1 else "racks_many", racks=place.racks_air)
+
+
+def _energy(told: _Told) -> Iterator[str]:
+    """Energy and its price a month at the default electricity price."""
+    power, rate = told.system.power, number("electricity-de-household")
+    if power is None:
+        return
+    full, idle = (watts / 1000 * _HOURS_PER_MONTH for watts in (power.wall_w, power.idle_w))
+    price = full * rate
+    told.draft.material.add(full, "energy")
+    told.draft.material.add(idle, "energy")
+    told.draft.material.add_money({"month": price, "rate": rate})
+    yield told.text(
+        "energy",
+        kwh=full,
+        price=told.words.money(price, "EUR", 0),
+        rate=told.words.money(rate, "EUR"),
+        idle_kwh=idle,
+    )
 
 
 def _ram(told: _Told) -> Iterator[str]:
@@ -441,6 +466,7 @@ _PARTS: Final[Mapping[Focus, Say]] = {
     "circuit": _circuit,
     "limit": _limit,
     "heat": _heat,
+    "energy": _energy,
     "ram": _ram,
     "cpu": _cpu,
     "storage": _storage,
