@@ -11,6 +11,7 @@ from bot.understand.models import renamed
 from bot.understand.numbers import Quantity
 from bot.understand.request import Request
 from bot.understand.text import Text
+from sizing.catalogue.names import find
 
 _CORRECTABLE = ("users", "concurrency", "context_tokens", "input_tokens", "output_tokens", "params_b")
 
@@ -32,7 +33,7 @@ def corrected(text: Text, figures: Figures, follow_up: FollowUp, alone: Request,
                     "evidence": {**alone.evidence, "models": alone.text.strip()},
                 }
             )
-    again = _memory_again(text, alone, thread)
+    again = _variant_again(text, alone, thread) or _memory_again(text, alone, thread)
     if again:
         return again
     bare = _bare(text, figures)
@@ -50,7 +51,7 @@ def corrected(text: Text, figures: Figures, follow_up: FollowUp, alone: Request,
     else:
         name = _nearest(quantity, thread[-1])
     if name is None:
-        return alone
+        return _count_again(text, alone, thread[-1], quantity)
     if name == "budget":
         return _budget_again(text, alone, thread[-1], quantity)
     value = quantity.value / 100 if name == "active_share" else binary_k(quantity.value, quantity.scale)
@@ -58,6 +59,47 @@ def corrected(text: Text, figures: Figures, follow_up: FollowUp, alone: Request,
     return alone.model_copy(update={name: value, "said": (*alone.said, name), "evidence": words})
 
 
+_MOST_DEVICES = 64
+
+
+def _count_again(text: Text, alone: Request, before: Request, quantity: Quantity) -> Request:
+    """ "And with 6?" in a thread that has a machine and no other figure: so many of its cards."""
+    count = quantity.value
+    if "hardware" in alone.said or len(before.hardware) != 1 or not before.hardware[0].count or quantity.unit:
+        return alone
+    if quantity.scale or quantity.currency or count != int(count) or not 0 < count <= _MOST_DEVICES:
+        return alone
+    hardware = (before.hardware[0].model_copy(update={"count": count}),)
+    words = {**alone.evidence, "hardware": text.quote(*quantity.span)}
+    return alone.model_copy(update={"hardware": hardware, "said": (*alone.said, "hardware"), "evidence": words})
+
+
+_VARIANT = re.compile(
+    r"\b(?:die|the|als|als die|in|an?|eine|as an?|with|mit|version|variante)\s(?P<variant>ti super|ti|"
+    r"super|xtx|xt|sxm|pcie|nvl|"
+    r"ada|max-q|ultra|pro)\b(?! ?\d)"
+)
+
+
+def _variant_again(text: Text, alone: Request, thread: Sequence[Request]) -> Request | None:
+    """ "No, the Ti with 8 GB": the card of the thread with another suffix, where there is such a card."""
+    found = _VARIANT.search(text.folded)
+    device = thread[-1].hardware[0] if thread and len(thread[-1].hardware) == 1 else None
+    named = [d for d in alone.hardware if d.accelerator != "unknown"]
+    if not found or device is None or named or len(text.folded) > _SHORT:
+        return None
+    name = f"{device.accelerator} {found.group('variant').title() if found.group('variant') != 'pcie' else 'PCIe'}"
+    ident = find(name, "accelerator", False).id
+    if not ident or ident == find(device.accelerator, "accelerator", False).id:
+        return None
+    memory = alone.hardware[0].memory_gb if alone.hardware else None
+    hardware = (device.model_copy(update={"accelerator": name, "memory_gb": memory}),)
+    words = {**alone.evidence, "hardware": text.quote(*found.span("variant"))}
+    said = tuple(dict.fromkeys((*alone.said, "hardware")))
+    return alone.model_copy(update={"hardware": hardware, "said": said, "evidence": words})
+
+
+_SHORT = 60
 _THE_FIGURE = re.compile(
     r"\b(?:the|die|der|den|das|zu[mr]?)\s(?P<gb>\d{2,3})(?:er)?\b(?!\s?(?:users?|nutzer|leute|people|%|k\b))"
 )

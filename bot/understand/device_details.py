@@ -23,7 +23,7 @@ MEMORY_AFTER = re.compile(
     r"speicher|hbm\w*|mem)?)"
 )
 _BARE_MEMORY_AFTER = re.compile(
-    r"(?:-|\s?\(|\s)(?P<gb>\d{1,3})(?P<close>\)?)(?![\w.,%]|\s?(?:x|\*|gb|k\b|tok|user|nutzer|"
+    r"(?:-|\s?\(|\s)(?P<gb>\d{1,3})(?P<close>\)?)(?![\w%]|[.,]\d|\s?(?:x|\*|gb|k\b|tok|user|nutzer|"
     r"leute|parallel|conc|watt|gpu|core|kern))"
 )
 MEMORY_BEFORE = re.compile(
@@ -37,11 +37,13 @@ _ADJECTIVE = (
     r"refurbished|second-hand|cheap|billige|guenstige|karten|cards?|gpus?|nvidia|geforce|amd|"
     r"tesla|radeon|intel|apple|brand new|consumer|stueck|stk\.?|x|identical|gleiche\w*|"
     r"server-|our|unserer|meiner|my|single|einzelne[nr]?|fabrikneue\w*|spare|normale\w*|"
-    r"instinct|of our|pcs|grafikkarten|times|mal|the|nodes?|boxes)[ \-]"
+    r"instinct|of our|pcs|mac ?(?:minis?|studios?|pros?|books?(?: ?(?:pros?|air))?)|grafikkarten|times|"
+    r"mal|the|nodes?|boxes)[ \-]"
 )
 _COUNT_WORDS = "|".join(sorted((w for w in NUMBER_WORDS if NUMBER_WORDS[w] <= 50), key=len, reverse=True))
 _GOT_AFTER = re.compile(
-    r"[\s,:(]{1,3}(?:i |we |ich |wir )?(?:bought|got|have|own|ordered|habe?n?|hab|gekauft|davon|insgesamt)\s(?:ich |wir )?"
+    r"[\s,:(]{1,3}(?:i |we |ich |wir )?(?:bought|got|have|own|ordered|habe?n?|hab|gekauft|davon|"
+    r"insgesamt)\s(?:ich |wir )?"
     rf"(?P<n>\d{{1,3}}|{_COUNT_WORDS})(?=\s(?:off|of|from|on|von|bei|used|gebraucht|davon|stueck)\b|\s?[.,;)!?]|$)"
 )
 _COUNT_BEFORE = re.compile(
@@ -54,8 +56,11 @@ _COUNT_AFTER = re.compile(
     r"x\b)\)?)(?![\da-z]|\.\d|\s?pcie)"
 )
 _GROUP_AFTER = re.compile(r"[\s,:]{0,2}\(?\s?(?P<n>\d{1,3})\s?x\s?(?P<gb>\d{1,3})\s?-?(?:gb|gib|g)\b")
+_ARTICLE = re.compile(r"\b(?:an?|one|eine[rnm]?|einzelne\w*)\s(?:\w+\s)?$")
+_EACH_SITE = re.compile(r"\b(?:je|jeweils|each|jede[rs]?)\s(?:has |hat |mit |with |gets |bekommt )?$")
 _RANGE_COUNT = re.compile(
-    r"(?<![a-z0-9.,])(?P<low>\d{1,2}|one|eine?r?|zwei|two|drei)\s?(?:-|or|oder|bis|to)\s?(?P<high>\d{1,2}|two|zwei|three|"
+    r"(?<![a-z0-9.,])(?P<low>\d{1,2}|one|eine?r?|zwei|two|drei)\s?(?:-|or|oder|bis|to)\s?(?P<high>\d{1,2}|"
+    r"two|zwei|three|"
     r"drei|vier|four)\s?x?\s?(?:\w+\s)?$"
 )
 _HOW_MANY = re.compile(
@@ -187,7 +192,9 @@ def _with_count(text: Text, mention: DeviceMention, taken: list[tuple[int, int]]
         mention = replace(mention, start=start, span_end=max(mention.span_end, mention.end))
     plural = count is None and _PLURAL.match(text.folded, mention.end - 1) and not mention.name.endswith(("S", "s"))
     mention = replace(mention, open_count=bool(plural))
-    nodes = _nodes(text, mention) if count and not slash else 1
+    nodes = _nodes(text, mention) if not slash and (count or _ARTICLE.search(left)) else 1
+    if count is None and nodes > 1:
+        return replace(mention, count=nodes)
     return replace(mention, count=count * nodes if count else None)
 
 
@@ -244,4 +251,15 @@ def _nodes(text: Text, mention: DeviceMention) -> int:
     if found and _EACH.search(left[found.end() :] + " " + right[:24]) and len(left) - found.end() < 24:
         digits = found.group("n")
         return int(digits) if digits.isdigit() else NUMBER_WORDS[digits]
+    if not found and _EACH_SITE.search(left):
+        return _sites_before(text.folded[max(0, mention.start - 110) : mention.start - len(left)])
     return 1
+
+
+def _sites_before(earlier: str) -> int:
+    """ "Two sites, … Each 2x L40S": machines counted in the sentence before."""
+    found = next(reversed(list(_NODES.finditer(earlier))), None)
+    if not found:
+        return 1
+    digits = found.group("n")
+    return int(digits) if digits.isdigit() else NUMBER_WORDS[digits]

@@ -145,7 +145,8 @@ _MORE_NAMES = {
 _SHAPES = re.compile(
     r"\b(?:(?:rtx|gtx|quadro|arc|titan|tesla|radeon(?: pro)?|rx|ascend|mi|instinct|"
     r"geforce)[ \-]?[a-z]{0,2}\d{2,4}[a-z]?(?:[ \-]?(?:ti|super|xtx?|ada|gre))?"
-    r"|titan (?:x|xp|v|rtx)|jetson(?: \w+){1,2}|hailo[- ]?\w*|mac pro)\b"
+    r"|tesla[ \-]?[a-z]\d{1,3}|(?:16[56]0|10[3-8]0|20[5-8]0)[ \-]?(?:ti|super)|titan (?:x|xp|v|rtx)|"
+    r"jetson(?: \w+){1,2}|hailo[- ]?\w*|mac pro)\b"
 )
 _CPUS = re.compile(
     r"\b(?:(?:dual |2x )?(?:amd )?epyc(?:[ \-]\d{4}[a-z]{0,2})?|"
@@ -316,6 +317,8 @@ def _shaped(text: Text) -> Iterator[DeviceMention]:
     """Cards the catalogue lacks, by the shape of their names."""
     for found in _SHAPES.finditer(text.folded):
         name = text.quote(found.start(), found.end())
+        if name[0].isdigit():
+            name = f"{'RTX' if name[0] == '2' else 'GTX'} {name}"
         match = find(name, "accelerator", False)
         yield DeviceMention(
             name, match.id, "gpu", found.start(), found.end(), core_start=found.start(), core_end=found.end()

@@ -55,6 +55,7 @@ _ENGINES: tuple[tuple[str, str], ...] = (
 _ENGINE = re.compile(
     "|".join(rf"(?P<e{n}>(?<![a-z0-9]){pattern}(?![a-z0-9]))" for n, (_, pattern) in enumerate(_ENGINES))
 )
+_MODEL_WORD = re.compile(r"[ \-]?(?:flash|pro)\b")
 _FRONT_ENDS = frozenset(("litellm", "gpustack", "ray"))
 _OWN_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
@@ -110,6 +111,8 @@ def read_engines(text: Text) -> list[EngineMention]:
             name == "mlx" and text.folded[found.end() : found.end() + 2] in ("-4", "-8", "-6")
         ):
             continue
+        if name == "ds4" and _MODEL_WORD.match(text.folded, found.end()):
+            continue
         left, right = clause(text.folded, found.start(), found.end(), 40)
         out.append(EngineMention(name, found.start(), found.end(), why_not=_why_not(name, left, right)))
     if not any(not m.why_not for m in out):
@@ -154,7 +157,8 @@ _FULL = re.compile(
     r"(?:continued |continual |domain )?pre-?train\w*|from scratch|von null|von grund auf|"
     r"von scratch|vortrain\w*|fft|train(?:ing)? (?:the |a )?(?:whole|entire|full|complete)|"
     r"das (?:ganze|komplette|volle) modell|all (?:the )?parameters|alle parameter|"
-    r"alle gewichte|full-?rank|full[- ]?(?:params?|parameters?|weights?)\b|train (?:a|the|our)[^.!?;]{0,20} from (?:zero|scratch)|"
+    r"alle gewichte|(?:volle|saemtliche|komplette)n? gewichte|full-?rank|full[- ]?(?:params?|parameters?|"
+    r"weights?)\b|train (?:a|the|our)[^.!?;]{0,20} from (?:zero|scratch)|"
     r"volle[sn]? (?:ft|sft))\b"
 )
 _FULL_ALONE = re.compile(

@@ -20,7 +20,11 @@ _RETRACTS = re.compile(
     r"3}(?:eher |lieber |doch |nur |rather |make it |sind's |es sind |it's |its |"
     r"wir sind )?){1,2}(?:so |ca\. |etwa |about |mit |with )?$"
 )
+_ALL_DAY = re.compile(r"24\s?/\s?$")
+_SLOT = re.compile(r"\s?-?(?:slot|lanes?|riser|link|pcie|pci-e|gen ?\d|anbindung|elektrisch|electrical)")
 _PCIE = re.compile(r"\b(?:pcie|pci-e|gen ?\d|lanes|slot|riser|\d\.0)\W*$")
+_OF_THEM = re.compile(r"^(?:of |davon)")
+_FOR = re.compile(r"\b(?:fuer|for|with|mit)\s$")
 _PAID = re.compile(r"\b(?:pay\w*|paid|spend\w*|zahl\w*|kost\w*|costs?|bill|rechnung|budget)\b[^.!?;\d]{0,20}$")
 _PAIR_NEXT = re.compile(
     r"\s?/\s?(?P<figure>\d++(?:[.,]\d+)?)(?P<k>k?)(?![\w.%€$]|\s?(?:b|gb|gib|g|tb|ms|s|w|v|tok|t)\b|/)"
@@ -33,7 +37,8 @@ _OF_MANY = re.compile(
     r"\s(?:in|out of|von|aus)\s(?:every |etwa |about |ca\. )?\d+(?![\d.,]*\s?(?:gb|k\b|min|s\b|h\b|sec|days|tagen))"
 )
 _BOUGHT = re.compile(
-    r"\b(?:buy|buying|bought|kaufen?|gekauft|sells?|selling|sold|used|gebraucht\w*)\b[^.!?;\d]{0,20}\b(?:for|fuer|um|at)\s?(?:~|ca\.?|about|etwa)?\s?$"
+    r"\b(?:buy|buying|bought|kaufen?|gekauft|sells?|selling|sold|used|"
+    r"gebraucht\w*)\b[^.!?;\d]{0,20}\b(?:for|fuer|um|at)\s?(?:~|ca\.?|about|etwa)?\s?$"
 )
 _A_PERIOD = re.compile(r"\s?(?:/|a|per|pro|im|je)\s?(?:month|monat|year|jahr|hour|stunde|day|tag|mo\b|h\b)")
 _MEMORY_NEXT = re.compile(r"\s?\d{1,3}\s?(?:gb?|gib)\b")
@@ -76,7 +81,7 @@ def read_figures(text: Text, lang: str, taken: Sequence[tuple[int, int]], slash:
         pairs.append((quantity, winner))
         lost += [(loser, winner) for loser in losers if loser.field != winner.field]
     words = word_readings(text, training)
-    readings = tuple(sorted([r for _, r in pairs] + words, key=lambda r: r.start))
+    readings = tuple(sorted([r for q, r in pairs if not q.negative] + words, key=lambda r: r.start))
     return Figures(
         readings,
         tuple(lost),
@@ -94,7 +99,7 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
         money = money_reading(place)
         return [money] if money else []
     if (quantity.glued == "x" and quantity.unit not in ("requests", "people", "")) or (
-        quantity.glued == "x" and _PCIE.search(place.left)
+        quantity.glued == "x" and (_PCIE.search(place.left) or _SLOT.match(place.right) or quantity.unit_word == "slot")
     ):
         return []
     if (
@@ -103,6 +108,8 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
         and (_BOUGHT.search(place.left) or (_PAID.search(place.left) and _A_PERIOD.match(place.right)))
     ):
         return [Reading("price_unnamed", quantity.value, *quantity.span, 6.0, "price without currency")]
+    if quantity.value == 7 and _ALL_DAY.search(place.left):
+        return []
     length = _of_a_pair(place)
     if length:
         return [length]
@@ -123,6 +130,8 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
         found += [noun] if noun else []
     if quantity.unit == "devices" and not _BREAKS.match(place.right):
         found.append(Reading("devices", quantity.value, start, end, 2.5, "devices"))
+    if quantity.unit == "devices" and _OF_THEM.search(quantity.unit_word) and _FOR.search(place.left):
+        found.append(Reading("devices", quantity.value, start, end, 2.6, "for so many of them"))
     if quantity.unit == "times" and _MEMORY_NEXT.match(place.right):
         found.append(Reading("devices", quantity.value, start, end, 2.4, "times memory"))
     found += list(speed_readings(place, text.folded))

@@ -48,7 +48,7 @@ _CORRECTS = re.compile(
 )
 _OR_ELSE = re.compile(r"\s?(?:vs\.?|versus|or|oder|/|statt|instead of|rather than|gegen)\s?")
 _LORA_BITS = re.compile(r"\s?-?(?:adam|optimizer|paged|adamw)")
-_VECTORS = re.compile(r"\b(?:dims?|dimensions?|dimensionen|vektoren|vectors?|embeddings?)\s(?:\w+\s)?$")
+_VECTORS = re.compile(r"\b(?:dims?|dimensions?|dimensionen|vektoren|vectors?|embeddings?)[\s,(]{1,2}(?:\w+\s)?$")
 _WISH = re.compile(
     r"\b(?:would|wuerde|wuerd|hilft|helps?|bringt|does|should i|soll(?:te)? ich|maybe|"
     r"vielleicht|or maybe|oder doch|could|koennte|lohnt(?: sich)?|worth|why not|gegenueber|"

@@ -21,11 +21,12 @@ _APART = re.compile(
     r"(?:\bvs\.?\b|\bversus\b|\bor\b|\boder\b|\bgegen(?:ueber)?\b|\bstatt\b|\binstead\b|"
     r"\brather than\b|\bthan\b|\bals\b|\bagainst\b|\blohnt\b|->|\||\bbesser\b|\bbetter\b|"
     r"\bupgrade\w*|\bthinking\b|\bbzw\b|/|\breplace\w*|\bersetz\w*|\bcompared\b|"
-    r"\bim vergleich\b|\bwaere\b|\bwould\b|\balternative (?:to|zu[mr]?)\b)"
+    r"\bim vergleich\b|\bbeat\b|\boutperform\b|\bwaere\b|\bwould\b|\balternative (?:to|zu[mr]?)\b)"
 )
 _SLASH_COMPARE = re.compile(r"\s*/(?:cmp|compare|vergleich|vs)\b(?!.*\+)")
 _MIX = re.compile(
-    r"\b(?:misch\w*|mix\w*|pair(?:ed|ing)?\b|along with|next to|combine\w*|kombinier\w*|zusammen\b|together\b|both in|gpu ?0|"
+    r"\b(?:misch\w*|mix\w*|pair(?:ed|ing)?\b|along with|next to|combine\w*|kombinier\w*|zusammen\b|"
+    r"together\b|both in|gpu ?0|"
     r"unequal|ungleich\w*|pool\w*|in one (?:machine|box|server)|in einem (?:rechner|server)|"
     r"merge\w*)"
 )
@@ -42,17 +43,24 @@ _SUFFICES = re.compile(
 _COMPARING = re.compile(
     r"(?:\bvs\.?\b|\bversus\b|\bvergleich|\bcompar|\bbesser\b|\bbetter\b|\blieber\b|\bwhich\b|"
     r"\bwelche|\bgegen(?:ueber)?\b|\bdeciding\b|\bentscheid|\bchoos|\bupgrade\b|\blohnt\b|"
-    r"\bthinking\b|\bor just\b|\badd a\b|\btorn\b|\bschwank|\balternative)"
+    r"\bthinking\b|\bor just\b|\bbeat\b|\bwas (?:bringt|braechte)\b|\bswap\w*|\btausch\w*|\bgains?\b|"
+    r"\badd a\b|\btorn\b|\bschwank|\balternative)"
 )
 _REFERENCE_BEFORE = re.compile(
     r"\b(?:wants?|needs?|requires?|recommends?|empfiehlt|verlangt|guide|readme|the docs?|"
     r"laut \w+|minimum(?: of)?|claims?|reference|referenz|benchmark\w*(?: on| auf)?|"
     r"reviews? of|as much as|so viel wie|costs? (?:as much as )?|kostet|unlike|anders als|"
-    r"price of|preis (?:einer|von)|beats?|like (?:an?|the)|wie (?:eine?r?|bei)|than (?:an?|my|"
+    r"price of|preis (?:einer|von)|beats|like (?:an?|the)|wie (?:eine?r?|bei)|than (?:an?|my|"
     r"on|the|one)|als (?:eine|auf|meine|mein)|colleague\w*|kollege hat|friend\w*|someone|"
-    r"jemand|swap(?:ping)?|trad(?:e|ing)|exchang\w*|tausch\w*|others?|otherwise|sonst|ansonsten|statt|"
+    r"jemand|others?|otherwise|sonst|ansonsten|statt|"
     r"instead of|rather than|not|kein\w*|no|"
-    r"nicht|speed as|schnell wie|vs\.? ~?[\d.,]+ ?s on|replac\w*|ersetz\w*)\s(?:\w+\s){0,2}$"
+    r"nicht|speed as|schnell wie|vs\.? ~?[\d.,]+ ?s on)\s(?:\w+\s){0,2}$"
+)
+_EXCHANGED_BEFORE = re.compile(
+    r"\b(?:swap(?:ping)?|trad(?:e|ing)|exchang\w*|tausch\w*|replac\w*|ersetz\w*)\s(?:\w+\s){0,2}$"
+)
+_ASKS_GAIN = re.compile(
+    r"\b(?:gains?|worth|lohnt|bringt|better|besser|faster|schneller|difference|unterschied|improve\w*|upgrade)\b"
 )
 _REFERENCE_AFTER = re.compile(
     r"\s?(?:\d+ ?gb? )?(?:peaked|maxed|topped|spiked|brauchte|hatte|they say|angeblich|"
@@ -117,6 +125,8 @@ def machines(
     if not standing or all(m.kind == "cpu" for m in standing):
         return _unnamed(text, standing, figures, processor)
     together, layout, rest = _arranged(text, standing, slash)
+    if layout == "alternatives":
+        together = _counted_ahead(figures, together)
     pieces = _loose_pieces(figures, together)
     return Machines(
         tuple(_as_device(m, pieces) for m in together), tuple(_as_device(m, None) for m in rest), layout,
@@ -131,7 +141,7 @@ def _as_device(mention: DeviceMention, pieces: int | None) -> Device:
 
 def _count(mention: DeviceMention, pieces: int | None) -> float | None:
     """One, where a device is named in the singular; open where it is asked for, a range or a bare plural."""
-    if mention.count is not None or mention.asked:
+    if mention.asked or (mention.count is not None and not pieces):
         return mention.count
     return pieces or (None if mention.open_count else 1)
 
@@ -151,7 +161,8 @@ def _standing(text: Text, mentions: Sequence[DeviceMention]) -> list[DeviceMenti
 
 def _is_reference(text: Text, mention: DeviceMention) -> bool:
     left, right = clause(text.folded, mention.start, max(mention.end, mention.span_end), 48)
-    return bool(_REFERENCE_BEFORE.search(left) or _REFERENCE_AFTER.match(right))
+    exchanged = _EXCHANGED_BEFORE.search(left) and not _ASKS_GAIN.search(text.folded)
+    return bool(exchanged or _REFERENCE_BEFORE.search(left) or _REFERENCE_AFTER.match(right))
 
 
 def _same(one: DeviceMention, other: DeviceMention) -> bool:
@@ -230,10 +241,23 @@ def _owned_first(text: Text, standing: Sequence[DeviceMention]) -> DeviceMention
 
 def _loose_pieces(figures: Sequence[tuple[Quantity, Reading]], together: Sequence[DeviceMention]) -> int | None:
     """ "V100 32GB … 4 Stück pro Knoten", "H200 box … 8x 141GB": a count said apart from the only device named."""
-    if len(together) != 1 or together[0].count is not None or together[0].asked:
+    if len(together) != 1 or together[0].asked or (together[0].count or 1) != 1:
         return None
+    wanted = next((r.number for _, r in figures if r.rule == "for so many of them"), None)
+    if wanted or together[0].count is not None:
+        return int(wanted) if wanted else None
     counts = (r.number for name in ("devices", "parallel_tp") for _, r in figures if r.field == name)
     return next((int(n) for n in counts if n == int(min(n, 1e9)) and 1 < n <= 4096), None)
+
+
+def _counted_ahead(
+    figures: Sequence[tuple[Quantity, Reading]], together: Sequence[DeviceMention]
+) -> list[DeviceMention]:
+    """ "We buy 2 cards: A or B?": a count said once before uncounted alternatives is that of each."""
+    if any(m.count is not None or m.asked or m.open_count for m in together):
+        return list(together)
+    ahead = [r for _, r in figures if r.rule == "devices" and r.end <= together[0].start and 1 < r.number <= 4096]
+    return [replace(m, count=int(ahead[-1].number)) for m in together] if ahead else list(together)
 
 
 def _unnamed(

@@ -73,7 +73,9 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"more)|\bwas ist (?:besser|schneller|sinnvoller|guenstiger)|\bwelche[rs]? (?:ist|von|der|"
         r"waere) |\bgegenueber\b|\bbetter (?:buy|choice|option|deal)|\bdeciding\b|\bentscheid\w*|"
         r"\bchoosing between|\bupgrade\b|\blohnt sich\b|\bunterschied (?:macht|zwischen|in)|"
-        r"\bwhich of\b|\bwhich serves|\bwhich fits|\bwelche fuer|\blieber\b|\bor better\b|"
+        r"\bwhich of\b|\bgains?\b|\bwas (?:bringt|braechte) (?:mir|uns|da|hier|eine?|die|der)\b|"
+        r"\b(?:would|does|do|can|could|will)\b[^.?!;]{0,80}\b(?:beat|outperform)\b|\bschlaegt\b|"
+        r"\bwhich serves|\bwhich fits|\bwelche fuer|\blieber\b|\bor better\b|"
         r"\bwelche\?|\bschwanke\w*|\btorn between|\beither\b|\bgegeneinander|\bor just buy|"
         r"\badd a|\bthinking \d|\balternativ)",
     ),
@@ -83,7 +85,8 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"\b(?:how fast|how quick\w*|wie schnell|wie flott|what speed|welche geschwindigkeit|"
         r"throughput|durchsatz|tok(?:en)?s?/s (?:kann|can|do|should|would|schafft|bekomm)|"
         r"(?:how much|wie ?viel) (?:slower|faster|langsamer|schneller)|how many "
-        r"(?:(?!(?:gpus?|cards?|servers?|nodes?|for|do|to|on|of|at|are|per|\w*\d\w*) )[a-z][\w\-]* ){0,3}(?:tok\w*|t/s|"
+        r"(?:(?!(?:gpus?|cards?|servers?|nodes?|for|do|to|on|of|at|are|per|"
+        r"\w*\d\w*) )[a-z][\w\-]* ){0,3}(?:tok\w*|t/s|"
         r"users?|people|concurrent|parallel|requests|streams|chats|sessions|pages|images|clients|"
         r"agents|simultaneous|employees|devs|developers|calls|students)|"
         r"wie ?vielen? (?:parallel\w*|tok\w*|"
@@ -91,7 +94,8 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"gleichzeitigen?|benutzern?|mitarbeitern?|kollegen|requests|clients|agenten|anrufe|"
         r"studenten)|wie ?viel (?:tok\w*|t/s|durchsatz|nutzer)|concurrency limit|tg (?:per|pro|speed)|"
         r"max(?:imum|imale?)? (?:concurrency|parallelitaet|gleichzeitigkeit)|what concurrency|"
-        r"which t/s|what (?:tok/s|t/s|ttft|throughput|latency|tps)|(?:ttft|latency|latenz|"
+        r"which t/s|what (?:tok/s|t/s|ttft|throughput|latency|tps|tg|pp)\b|(?:any|hat \w+|gibt es|got|"
+        r"real|actual|echte) (?:numbers|benchmarks?|measurements|zahlen|messwerte)|(?:ttft|latency|latenz|"
         r"durchsatz|throughput)\s?\?|limits me|go (?:up )?to \d+|ttft (?:for|fuer|auf|on|bei)|"
         r"was sind ttft|tok(?:en)?s? (?:per|pro) (?:second|sekunde)(?: (?:can|do|should)|\s?\?|$)|"
         r"roughly how many|hours\? days|"
@@ -99,7 +103,9 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"verkraft\w*|serves? (?:more|how many)|concurrency should|what should it be|painful|"
         r"(?<!\d[.,~] )(?<![\d,~] )(?<![\d.,~])(?:tok(?:en)?s?/s|t/s|tps)\b(?=\s?(?:for|fuer|bei|at|\?|auf|on|"
         r"mit|with|can|kann|per|pro|und|and|$))|faster\b|schneller\b|snappy|fluessig|responsive|"
-        r"tempo\b|flott\b|latency|latenz|warten die|people wait|users? wait|max(?:imum|"
+        r"tempo\b|flott\b|(?:kommt|kaeme|springt) (?:\w+ ){0,4}(?:an|bei) (?:tok\w*|t/s|tps)(?: |"
+        r"/s )?(?:pro sekunde )?(?:raus|rum|heraus)|"
+        r"latency|latenz|warten die|people wait|users? wait|max(?:imum|"
         r"imale?)? batch|pages per (?:hour|second|minute)|seiten pro|stunden (?:brauch|dauer)|"
         r"how quick|reqs?/s|rps\b|qps\b|time to first|before it's)",
     ),
@@ -123,6 +129,8 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"worth it|even used|does (?:mixing|it load)|ueberhaupt sinnvoll|sinnvoll\b|rather not|"
         r"oder besser nicht|herleit\w*|nachvollzieh\w*|formeln?\b|does .{0,24} help|bringt .{0,"
         r"24} was|addiert|shouldn'?t it|obwohl|eigentlich|so slow|so langsam|halb so schnell|"
+        r"supposed to (?:be|do|get|give|reach|run|happen)|(?:sind|ist) (?:es|das|sie) (?:real|in wahrheit|"
+        r"tatsaechlich|wirklich)|"
         r"realistic\b|killing (?:me|it|us|my)|hurting|slowing|ausbrems\w*|bremst|bottleneck\w*|"
         r"flaschenhals|holding (?:me|it|us) back|"
         r"annahmen?\b|assum(?:e|ed|ing|ption)\w*\s?\?|did you assume|assumptions?\b|angenommen\?|"
@@ -160,7 +168,9 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
     (
         "power",
         3.6,
-        r"\b(?:power[- ]?(?:efficien\w*|hungry|usage|consum\w*)|energy\b|energie\w*|verbrauch\w*|"
+        r"\b(?:\d+ ?w(?:atts?)? (?:\w+ ){0,2}(?:enough|suffic\w*|genug|ausreichend)|"
+        r"(?:reich\w*|genueg\w*|langt) (?:ein |eine |dafuer |da |mir )?\d+ ?w\b|"
+        r"power[- ]?(?:efficien\w*|hungry|usage|consum\w*)|energy\b|energie\w*|verbrauch\w*|"
         r"sparsam\w*|thermisch\w*|temperatur\w*|watts?\b|wattage|strom\w*|netzteil\w*|psus?\b|"
         r"power (?:supply|draw|limit|cap|"
         r"consumption|bill)|leistungs(?:aufnahme|bedarf)|anschlussleistung|anschlusswert|breaker|"

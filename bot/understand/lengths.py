@@ -36,8 +36,10 @@ _DOCUMENT_AFTER = (
     r"tickets?|legal|manual|handbuch)"
 )
 _DOCUMENT_BEFORE = (
-    r"\b(?:vertra?e?g\w*|contracts?|documents?|dokument\w*|docs|pdfs?|transcripts?|transkript\w*|articles?|artikel\w*|"
-    r"emails?|mails?|papers?|reports?|bericht\w*|akten?|gutachten|tickets?|absa(?:tz|etz)\w*|texte?n?|protokoll\w*|handbuech\w*|manuals?)"
+    r"\b(?:vertra?e?g\w*|contracts?|documents?|dokument\w*|docs|pdfs?|transcripts?|transkript\w*|"
+    r"articles?|artikel\w*|"
+    r"emails?|mails?|papers?|reports?|bericht\w*|akten?|gutachten|tickets?|absa(?:tz|etz)\w*|texte?n?|"
+    r"protokoll\w*|handbuech\w*|manuals?)"
 )
 _EACH_BEFORE = (
     r"(?:\bje(?:weils|de[rs]?)?|\beach|\ba\b|\bof|\bper (?:chunk|doc\w*|page|request|prompt|"
@@ -128,6 +130,15 @@ LENGTH_RULES: tuple[Rule, ...] = (
     rule("each before", "input_tokens", 4.6, "tokens", left=_EACH_BEFORE, least=8),
     rule("each after", "input_tokens", 4.7, "tokens", right=_EACH_AFTER, least=8),
     rule("output before", "output_tokens", 5.2, _TOKENS, left=_OUTPUT + FILL, least=2),
+    rule(
+        "took for",
+        "output_tokens",
+        4.9,
+        "tokens",
+        left=r"\d\s?(?:s|sec\w*|sek\w*|min\w*)\s(?:for|fuer)\s(?:a |eine |about |etwa )?",
+        scaled=False,
+        least=8,
+    ),
     rule("output after", "output_tokens", 5.7, _TOKENS, right=_OUTPUT_AFTER, least=2),
     rule("system prompt before", "system_prompt_tokens", 6.6, _TOKENS, left=_SYSTEM + FILL, least=20),
     rule(

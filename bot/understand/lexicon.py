@@ -72,6 +72,7 @@ class ModelLexicon:
 
 _MORE_NAMES = {
     "405b": "llama 3.1 405b", "oss 20b": "gpt-oss-20b", "oss 120b": "gpt-oss-120b", "large v3": "whisper-large-v3",
+    "large v2": "whisper-large-v2",
     "large v3 turbo": "whisper-large-v3-turbo",
 }  # fmt: skip
 

@@ -12,10 +12,11 @@ _AT_ONCE = (
     r"parallel\w*|simultan\w*|concurrent\w*|zeitgleich|in parallel|auf einmal|in flight|"
     r"zur selben zeit|"
     r"zur gleichen zeit|simultaneous\w*|to be served together|side by side|"
-    r"nebeneinander|together)"
+    r"nebeneinander|together(?!\s?(?:api|ai\b|\.ai|with)))"
 )
 _AFTER = (
-    r"[\s()\-]{0,3}(?:(?!und\b|and\b|or\b|oder\b|with\b|mit\b|bei\b|for\b|fuer\b|auf\b|" r"on\b)[a-z']+\s){0,4}?"
+    r"[\s()\-]{0,3}(?:(?!und\b|and\b|or\b|oder\b|vs\b|versus\b|with\b|mit\b|bei\b|for\b|fuer\b|auf\b|"
+    r"on\b)[a-z']+\s){0,4}?"
 ) + _AT_ONCE
 _SETTING = (
     r"(?<![a-z])(?<!\d\s)(?<!tensor[ _-])(?<!pipeline[ _-])(?<!data[ _-])(?<!expert[ _-])(?<!sequence[ _-])"
@@ -96,6 +97,14 @@ LOAD_RULES: tuple[Rule, ...] = (
         7.0,
         _ANY,
         left=r"\b(?:default\w*|standard\w*|voreinstellung\w*)\s(?:is|are|of|ist|sind|von|to|auf)?\s?",
+    ),
+    rule(
+        "interpreted",
+        "interpreted",
+        7.2,
+        _ANY,
+        left=r"\b(?:means?|meaning|heisst das|das heisst|bedeutet (?:das|es))\s(?:that |also |i can (?:only )?serve )?"
+        r"(?:only |just |nur |about |etwa )?",
     ),
     rule("people", "users", 4.0, "people"),
     rule(
@@ -180,6 +189,13 @@ _FRACTION = re.compile(
     + r")\b(?=[^.!?;]{0,50}?(?:gleichzeitig|aktiv|active|at once|concurren|simultan|parallel|"
     r"online|at the same time))"
 )
+_FRACTION_AFTER = re.compile(
+    r"\b(?:peak\w*|at once|at the same time|gleichzeitig(?!keit)\w*|concurrent\w*|simultan\w*|parallel\w*|"
+    r"active|aktiv\w*|"
+    r"spitze\w*|stosszeit\w*)\b[^.!?;\d]{0,26}?\b(?P<word>"
+    + "|".join(_FRACTIONS)
+    + r")\b(?=\s?(?:of (?:them|those|the|us|all)|davon|von|der|unserer|$|[.,?!]))"
+)
 _SHARE_AFTER = (
     r"\s?(?:of (?:them|users|those|staff|people)|davon|der \w+|von denen|sind|are|"
     r"is)?[\s,(]{0,2}(?:[\w\-]+\s){0,4}?(?:gleichzeitig(?!keit)\w*|concurren\w*|at once|active|busy|"
@@ -228,7 +244,7 @@ def word_readings(text: Text, training: bool) -> list[Reading]:
     ]
     out += [
         Reading("active_share", _FRACTIONS[m.group("word")], m.start("word"), m.end(), 5.0, "fraction")
-        for m in list(_FRACTION.finditer(text.folded))[:1]
+        for m in [*list(_FRACTION.finditer(text.folded))[:1], *list(_FRACTION_AFTER.finditer(text.folded))[:1]][:1]
     ]
     for m in list(_OF_US.finditer(text.folded))[:1]:
         people = float(_BY_NUMBER.index(m.group("word")) + 2)

@@ -260,13 +260,19 @@ def _believable(text: Text, run: Sequence[Part], key: tuple[str, ...]) -> bool:
 _NAMED_WINDOW = re.compile(r"[ \-_]\d{1,3}k\b(?!\s?(?:ctx|context|kontext|tok|window|fenster|prompt|in\b|seq))")
 
 
+_LONG_VARIANT = re.compile(r"-[12]\d\dk\b")
+
+
 def _known(text: Text, run: Sequence[Part], length: int, ids: tuple[str, ...]) -> ModelMention:
     start, end = run[0].start, run[length - 1].end
     written = " ".join(text.quote(start, end).split())
     window = _NAMED_WINDOW.match(text.folded, end)
-    if window and find(written + window.group(), "model", False).via == "key":
+    named = window and find(written + window.group(), "model", False)
+    if window and named and named.via in ("key", "exact"):
         end = window.end()  # "phi3 mini 4k": the window is part of the name
         written = " ".join(text.quote(start, end).split())
+    elif _LONG_VARIANT.match(text.folded, end):
+        end += len("-128k")  # "Yi-34B-200K": a variant the catalogue lacks; its window is no wish
     match = find(written, "model", False)
     size = _size_of(run[:length])
     if length < len(run) and run[length].kind == "size" and size is None:

@@ -31,8 +31,10 @@ _PEOPLE = (
     r"angestellte\w*|beschaeftigte\w*|arbeitsplaetzen?|researchers?|forscher\w*|lawyers?|"
     r"anwaelt\w*|aerzt\w*|doctors?|agents? in|"
     r"members?|participants?|teilnehmer\w*|accounts?|patients?|sachbearbeiter\w*|"
-    r"designers?|authors?|autor(?:en|innen)|editors?|writers?|nurses?|pfleg(?:er|kraefte)\w*|clerks?|officers?|managers?|"
-    r"scientists?|wissenschaftler\w*|journalist\w*|artists?|kuenstler\w*|accountants?|admins?|administrator\w*|operators?|"
+    r"designers?|authors?|autor(?:en|innen)|editors?|writers?|nurses?|pfleg(?:er|kraefte)\w*|clerks?|"
+    r"officers?|managers?|"
+    r"scientists?|wissenschaftler\w*|journalist\w*|artists?|kuenstler\w*|accountants?|admins?|"
+    r"administrator\w*|operators?|"
     r"notare?n?|richter\w*|beamt\w*|ingenieur\w*|techniker\w*|technicians?|gestalter\w*|grafiker\w*|vertriebler\w*|"
     r"architect\w*|architekt\w*|translators?|uebersetzer\w*|testers?|attorneys?|paralegals?|interns?|praktikant\w*|"
     r"programmierer\w*|pupils?|mann\b|workers?|teachers?|"
@@ -95,7 +97,7 @@ _UNITS: tuple[tuple[Unit, str], ...] = (
     (
         "devices",
         r"(?:stueck|stk\.?|karten?|cards?|gpus?|grafikkarten?|accelerators?|beschleuniger)\b|"
-        r"(?:of (?:them|those|these)(?: cards)?)\b",
+        r"(?:of (?:them|those|these)(?: cards)?|davon(?! (?:gleichzeitig|parallel|aktiv\w*|sind|arbeite\w*)))\b",
     ),
     ("machines", r"(?:nodes?|knoten|servern?|machines?|maschinen|rechnern?|boxes|hosts?|laptops?|instances)\b"),
     ("dims", r"(?:dims?|dimensions?|dimensionen)\b|-?d\b(?= vect| vekt)"),

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from bot.understand.text import Text
+from bot.understand.wishes import read_wishes
 
 _NO_CLOUD = re.compile(
     r"\b(?:on[- ]?prem\w*|(?:nicht|not|kein\w*|no|ohne|without|never|"
@@ -14,7 +15,7 @@ _NO_CLOUD = re.compile(
 )
 _CLOUD = re.compile(
     r"\b(?:cloud|aws|ec2|azure|gcp|runpod|vast\.?ai|lambda(?: labs)?|hetzner|coreweave|"
-    r"paperspace|ovh|scaleway|ionos|rent\w*|miet\w*|instance|instanz|spot)\b"
+    r"paperspace|ovh|scaleway|ionos|rent\w*|(?:ge|an)?miet\w*|instance|instanz|spot)\b"
 )
 _PROVIDERS = re.compile(
     r"\b(aws|azure|gcp|google cloud|runpod|vast\.?ai|lambda|hetzner|coreweave|ovh|scaleway|"
@@ -126,7 +127,7 @@ def read_remarks(text: Text) -> dict[str, Any]:
     for name, value, pattern in _FLAGS:
         if name not in out and pattern.search(folded):
             out[name] = value
-    return out | _wishes(folded)
+    return out | _wishes(folded) | read_wishes(folded)
 
 
 def _wishes(folded: str) -> dict[str, Any]:

@@ -25,9 +25,11 @@ _TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "legal",
         re.compile(
-            r"\b(?:dsgvo|gdpr|rechtlich\w*|rechtsberat\w*|legal(?:ly)? (?:ok|allowed|advice|question)|"
+            r"\b(?:(?:dsgvo|gdpr)(?![- ]?(?:konform|compliant|gerecht|tauglich|hosting|cloud))|"
+            r"rechtlich\w*|rechtsberat\w*|legal(?:ly)? (?:ok|allowed|advice|question)|"
             r"is it legal|illegal\w*|erlaubt\b|(?:darf (?:ich|man)|"
-            r"duerfen wir)(?! (?:\w+ )?(?:ausgeben|investieren|hoechstens|maximal))|haftung\w*|haftet|"
+            r"duerfen wir)(?! (?:\w+ )?(?:ausgeben|investieren|hoechstens|maximal)|"
+            r"[^.!?;]{0,60}\b(?:rechnen|annehmen|ausgehen|ansetzen|kalkulieren|einplanen))|haftung\w*|haftet|"
             r"liab(?:le|ility)|ai act|ki-?verordnung|urheberrecht\w*|copyright\w*|lizenz(?:ier\w*|"
             r"recht\w*|bedingung\w*|frage\w*)|license (?:terms|allow\w*)|lawyer|anwalt\b|"
             r"betriebsrat zustimm\w*|arbeitsrecht\w*|patent\w*|sue\b|contract law|vertragsrecht|"
@@ -52,7 +54,8 @@ _TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"ist|writes?|schreibt|kann|speaks?|spricht|are|sind|gives?|hat) (?:\w+ ){0,3}(?:best\w*|"
             r"smart\w*|better|besser|klueg\w*|klug|schlau\w*|intelligent\w*|deutsch|german|good|gut)|"
             r"smarter|klueger|schlauer|mmlu|halluzinier\w*|hallucinat\w*|best (?:coding|open|german|"
-            r"local) (?:model|llm)\b|(?:which|what|welche[srn]?) (?:\w+ ){0,3}(?:model|modell|llm|ki|ai)\w* (?:writes?|schreibt|"
+            r"local) (?:model|llm)\b|(?:which|what|welche[srn]?) (?:\w+ ){0,3}(?:model|modell|llm|ki|"
+            r"ai)\w* (?:writes?|schreibt|"
             r"speaks?|spricht|formuliert|translates?|uebersetzt|klingt|sounds?|reasons?|codes?)\b|"
             r"besser (?:deutsch|german)|better (?:at|in) (?:coding|german|math|"
             r"writing|reasoning)|best at|am besten deutsch|qualitaet der antworten|write better|"

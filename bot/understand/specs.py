@@ -22,6 +22,13 @@ _HOST = {
 _PIECES = re.compile(
     r"chunk|abs(?:ä|ae)tz|abschnitt|paragraph|passage|sentence|s(?:ä|ae)tze|vector|vektor|stücke|snippet", re.IGNORECASE
 )
+_PAGES_EACH = re.compile(
+    r"\b(?:je|jeweils|mit je|à|a|each|of|with|mit|zu)\s+(?:etwa |ca\.? |rund |about |around |~)?(\d{1,4})[- ]?(?:seiten?|pages?)\b|"
+    r"\b(\d{1,4})[- ]?(?:seiten?|pages?)\s*(?:each|apiece|je\b|pro\b|per\b)|\b(\d{1,4})(?:-seitige\w*|-page)\b",
+    re.IGNORECASE,
+)
+_PAGES = re.compile(r"\d\s*(?:\w+ )?(?:seiten|pages)\b", re.IGNORECASE)
+_DOCUMENTS = re.compile(r"\b(?:pdfs?|dokument\w*|documents?|docs?|files?|dateien)\b", re.IGNORECASE)
 _HALF = re.compile(r"\b(?:fp16|float16|bf16|half)\b")
 _SOUND = re.compile(
     r"\b(?:audio|aufnahme\w*|recording\w*|transcri\w*|transkri\w*|whisper|podcast\w*|anrufe|calls|meeting\w*)\b"
@@ -82,6 +89,10 @@ def _work(request: Request) -> dict[str, Any]:
     out: dict[str, Any] = {}
     if pieces and 1 <= pieces <= 1e7 and not _PIECES.search(words):
         out["documents"] = int(pieces)
+        if each := _PAGES_EACH.search(request.text):
+            out["pages_per_document"] = float(next(number for number in each.groups() if number))
+        elif _PAGES.search(words) and not _DOCUMENTS.search(words):
+            out["pages_per_document"] = 1.0
     elif pieces and 1 <= pieces <= 1e12:
         out["chunks"] = int(pieces)
     if other.get("dims") and 1 <= other["dims"] <= 65536:
@@ -105,13 +116,15 @@ def _targets(request: Request) -> dict[str, Any]:
             "budget_currency": request.budget.currency,
             "budget_period": request.budget.period,
         }
+        if request.other.get("tax"):
+            out["budget_gross"] = request.other["tax"] == "gross"
     if request.other.get("power_limit_w"):
         out["power_w"] = request.other["power_limit_w"]
     return out
 
 
 def _constraints(other: Any) -> dict[str, Any]:
-    names = ("vendor", "exclude_vendor", "max_devices")
+    names = ("vendor", "exclude_vendor", "max_devices", "location", "form", "card_power_w")
     out = {name: other[name] for name in names if other.get(name)}
     if isinstance(other.get("cloud"), bool):
         out["cloud"] = other["cloud"]

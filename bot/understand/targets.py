@@ -76,7 +76,8 @@ _CLAIMED_AFTER = re.compile(
 )
 _QUESTION_IS_WHY = re.compile(
     r"\b(?:why|warum|wieso|weshalb|normal\b|how come|is that (?:right|expected|ok|slow|good|"
-    r"bad)|what'?s wrong|woran|realistic\?|expected\?|defective|zu langsam|too slow|so slow|"
+    r"bad)|supposed to be|(?:go|run|get|be|geht|laeuft) (?:any |es |das |noch |etwas )?(?:faster|"
+    r"schneller)|what'?s wrong|woran|realistic\?|expected\?|defective|zu langsam|too slow|so slow|"
     r"so langsam|broken|bug\?|what should it be|what am i (?:doing|missing)|"
     r"was mache ich falsch|stimmt da was|kann das sein|can that be|plausib\w*|langsamer als|"
     r"slower than|bottleneck|flaschenhals|killing (?:me|it|us|my)|hurting|slowing|bremst|"
@@ -104,7 +105,8 @@ _END_TO_END = re.compile(
     r"dokument|page|anfrage)|per (?:page|image|document|request))\b"
 )
 _TPOT = re.compile(
-    r"\b(?:latency per token|latenz (?:pro|je) token|tpot|itl|inter[- ]token(?:[- ]latency)?|time per (?:output )?token|zeit (?:pro|"
+    r"\b(?:latency per token|latenz (?:pro|je) token|tpot|itl|inter[- ]token(?:[- ]latency)?|"
+    r"time per (?:output )?token|zeit (?:pro|"
     r"je) token|per[- ]token latency|ms/tok\w*|token latency)\b"
 )
 _TPOT_AFTER = re.compile(r"\s?(?:/|per |pro |je )\s?(?:output[- ]?)?tok|\s?(?:tpot|itl|inter[- ]token)")
@@ -137,6 +139,8 @@ def stance(place: Surroundings, text: str) -> Stance:
         wished = None
     if _RUNNING_AT.search(left) and not _WANTS.search(left) and not (wished and _FIRM.search(wished.group())):
         return "observed"
+    if _RUNNING_HERE.search(left) and not wished:
+        return "observed"
     if (observed and (not wished or _asks_why(text))) or (_OBSERVED_AFTER.match(right) and not wished):
         return "observed"
     if wished:
@@ -146,6 +150,11 @@ def stance(place: Surroundings, text: str) -> Stance:
 
 _WANTS = re.compile(
     r"\b(?:wants?|need\w*|would like|moecht\w*|will|wollen|soll\w*|should|must|muss|hoping)\b[^.?!;]{0,60}$"
+)
+_RUNNING_HERE = re.compile(
+    r"\b(?:(?:i|we) (?:run|use|host)|(?:ich|wir) (?:betreibe\w*|nutze\w*|hoste\w*|fahre\w*)|running|"
+    r"laeuft (?:hier|bei (?:uns|mir))|"
+    r"derzeit|aktuell|currently)\b[^.?!;]{0,70}[,(:]\s?(?:about |ca\. |etwa |nur |only |roughly )?~?$"
 )
 _RUNNING_AT = re.compile(
     r"\b(?:runs?|running|laeuft|lief|ran|getting|get|goes|geht|went)\b[^.?!;]{0,70}\b(?:at|"

@@ -12,7 +12,7 @@ from bot.understand.text import word_set
 
 _KEPT_OTHER = word_set(
     "cloud nvlink ram_gb cpu cpu_cores documents samples epochs utilization horizon_years prices "
-    "provider vendor exclude_vendor max_devices power_limit_w "
+    "provider vendor exclude_vendor max_devices power_limit_w location form card_power_w "
     "psu_w streaming co_located redundancy offload recipe observed batch_size lora_rank platform tax "
     "users_per_shift active_share speculative laptop quiet "
     "line_a line_v hours images dims prefix_cache offline_batch formats_named"
