@@ -7,11 +7,11 @@ others wait; and thirty questions that hang, say on a language model, would stop
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, Subquery, func, not_, or_, select, true, tuple_
+from sqlalchemy import ColumnElement, Connection, func, not_, or_, select, true, tuple_
 from sqlalchemy.engine import Row
 
 from bot.schema import turns
@@ -20,6 +20,7 @@ from bot.schema import turns
 ORDERED_BY: Final = (turns.c.key, turns.c.team, turns.c.user, turns.c.received_at)
 _SHARE_OF_PERSON: Final = 0.5
 _SHARE_OF_TEAM: Final = 0.75
+_LATELY_S: Final = 60.0
 
 
 @dataclass(frozen=True)
@@ -35,20 +36,34 @@ def shares_of(in_hand: int) -> Shares:
     return Shares(max(1, int(in_hand * _SHARE_OF_PERSON)), max(1, int(in_hand * _SHARE_OF_TEAM)))
 
 
-def fair_order(chosen: Select[Any]) -> Subquery:
-    """Turns with their `place`: every workspace's first one before any workspace's second one.
+def fair_order(rows: Iterable[Row[Any]], served: Mapping[tuple[str, str], int]) -> list[Row[Any]]:
+    """Rows of `ORDERED_BY`: every workspace's first turn of the last minute before any workspace's second one.
 
-    Within a workspace likewise, by person. `chosen` selects `ORDERED_BY`.
+    Within a workspace likewise, by person. `served` counts what each person had in the last minute.
     """
-    rows = chosen.subquery()
-    of_person = func.row_number().over(
-        partition_by=(rows.c.team, rows.c.user), order_by=(rows.c.received_at, rows.c.key)
-    )
-    by_person = select(rows, of_person.label("of_person")).subquery()
-    of_team = func.row_number().over(
-        partition_by=by_person.c.team, order_by=(by_person.c.of_person, by_person.c.received_at, by_person.c.key)
-    )
-    return select(by_person.c.key, by_person.c.received_at, of_team.label("place")).subquery()
+    people, teams = Counter(served), Counter[str]()
+    for (team, _), count in served.items():
+        teams[team] += count
+    by_person = []
+    for row in sorted(rows, key=lambda row: (row.received_at, row.key)):
+        people[row.team, row.user] += 1
+        by_person.append((people[row.team, row.user], row.received_at, row.key, row))
+    by_team = []
+    for _, received_at, key, row in sorted(by_person, key=lambda found: found[:3]):
+        teams[row.team] += 1
+        by_team.append((teams[row.team], received_at, key, row))
+    return [found[3] for found in sorted(by_team, key=lambda found: found[:3])]
+
+
+def served_lately(connection: Connection, now: float) -> Counter[tuple[str, str]]:
+    """How many turns of each person are worked on or were in the last minute; `now` in seconds since 1970."""
+    found: Counter[tuple[str, str]] = Counter()
+    # Two queries, because each has an index and their union has none.
+    for lately in (turns.c.state == "running", turns.c.finished_at > now - _LATELY_S):
+        found.update(
+            (row.team, row.user) for row in connection.execute(select(turns.c.team, turns.c.user).where(lately))
+        )
+    return found
 
 
 @dataclass(frozen=True)

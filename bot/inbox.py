@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, exists, 
 from sqlalchemy.engine import Row
 
 from bot.database import reading
-from bot.fairness import ORDERED_BY, Held, Shares, fair_order
+from bot.fairness import ORDERED_BY, Held, Shares, fair_order, served_lately
 from bot.schema import threads, turns
 from bot.store import upsert
 from bot.thread import ThreadState
@@ -132,9 +132,10 @@ class Inbox:
         heads = self._first_of_threads().where(held.free)
         if within is not None:
             heads = heads.where(turns.c.thread_id.in_(list(within)))
-        order = fair_order(heads)
-        query = select(*_TURN_COLUMNS).join(order, order.c.key == turns.c.key)
-        return list(connection.execute(query.order_by(order.c.place, turns.c.received_at, turns.c.key).limit(most)))
+        ordered = fair_order(connection.execute(heads), served_lately(connection, self.clock()))
+        keys = [row.key for row in ordered[:most]]
+        found = connection.execute(select(*_TURN_COLUMNS).where(turns.c.key.in_(keys)))
+        return sorted(found, key=lambda row: keys.index(row.key))
 
     def _first_of_threads(self) -> Select[Any]:
         now = self.clock()
@@ -249,11 +250,13 @@ class Inbox:
 
     def ahead(self, key: str) -> int:
         """How many turns are worked on before this one, as the order is now."""
-        order = fair_order(select(*ORDERED_BY).where(turns.c.state.in_(_UNFINISHED)))
-        own = select(order.c.place, order.c.received_at).where(order.c.key == key).subquery()
-        earlier = tuple_(order.c.place, order.c.received_at) < tuple_(own.c.place, own.c.received_at)
+        queued = select(*ORDERED_BY).where(turns.c.state == "queued")
         with reading(self.engine) as connection:
-            return connection.execute(select(func.count()).select_from(order.join(own, earlier))).scalar_one()
+            ordered = fair_order(connection.execute(queued), served_lately(connection, self.clock()))
+            running = select(func.count()).select_from(turns).where(turns.c.state == "running")
+            before = connection.execute(running).scalar_one()
+        keys = [row.key for row in ordered]
+        return before + keys.index(key) if key in keys else 0
 
     def states(self) -> dict[str, int]:
         """How many turns there are in each state."""

@@ -57,6 +57,7 @@ turns: Final = Table(
     Index("ix_turns_thread_id_ts", "thread_id", "ts"),
     Index("ix_turns_thread_id_received_at", "thread_id", "received_at"),
     Index("ix_turns_team_user", "team", "user"),
+    Index("ix_turns_finished_at", "finished_at"),
 )
 
 answers: Final = Table(

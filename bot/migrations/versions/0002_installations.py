@@ -30,9 +30,11 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("state", name="pk_oauth_states"),
     )
     op.create_index("ix_turns_team_user", "turns", ["team", "user"])
+    op.create_index("ix_turns_finished_at", "turns", ["finished_at"])
 
 
 def downgrade() -> None:
+    op.drop_index("ix_turns_finished_at", "turns")
     op.drop_index("ix_turns_team_user", "turns")
     op.drop_table("oauth_states")
     op.drop_table("installations")
