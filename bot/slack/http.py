@@ -14,8 +14,12 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from bot import metrics
+from bot.logs import logger
 from bot.slack import oauth
 from bot.slack.room import Room
+from bot.slack.shape import malformed
+
+log = logger()
 
 # Slack's largest payloads are views of 250 kB; anything far above is not Slack.
 MAX_BODY_BYTES: Final = 1_000_000
@@ -28,10 +32,10 @@ def http_app(bolt: AsyncApp, room: Room) -> Starlette:
         body = await _body(request)
         if body is None:
             return PlainTextResponse("too large", 413)
-        try:
-            body.decode("utf-8")
-        except UnicodeDecodeError:
-            return PlainTextResponse("not UTF-8", 400)
+        wrong = malformed(body, request.headers.get("content-type", ""))
+        if wrong:
+            log.warning("malformed request", part=wrong, bytes=len(body))
+            return PlainTextResponse(f"malformed: {wrong}", 400)
         return to_starlette_response(await bolt.async_dispatch(to_async_bolt_request(request, body)))
 
     async def healthy(_: Request) -> Response:
