@@ -6,8 +6,9 @@ import sys
 def main(arguments: list[str]) -> int:
     if arguments[:1] == ["parse"]:
         from bot.understand.parse_cli import parse_lines
+        from sizing.json_lines import tolerant
 
-        return parse_lines(sys.stdin, sys.stdout)
+        return parse_lines(tolerant(sys.stdin), tolerant(sys.stdout))
     from bot.cli import main as command_line
 
     return command_line(arguments)

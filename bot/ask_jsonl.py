@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -10,8 +9,11 @@ from bot.answer import Answer
 from bot.conversation import respond
 from bot.reply.plain import text
 from bot.thread import Context, ThreadState
+from sizing.errors import UserError
+from sizing.json_lines import read_object
 
 MAX_LINE_CHARACTERS = 1_000_000
+_EXAMPLE = '{"id": "1", "text": "…"}'
 
 
 def answer_lines(lines: Iterable[str], context: Context) -> Iterator[dict[str, Any]]:
@@ -32,12 +34,9 @@ def _answer_line(line: str, context: Context) -> dict[str, Any]:
     if len(line) > MAX_LINE_CHARACTERS:
         return _fault(None, "line", f"a line may have {MAX_LINE_CHARACTERS:,} characters at most")
     try:
-        asked = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as fault:
-        return _fault(None, "line", f"not a JSON object: {fault}")
-    if not isinstance(asked, Mapping):
-        return _fault(None, "line", f"a JSON object is wanted, not {type(asked).__name__}")
-    return _answer_object(asked, context)
+        return _answer_object(read_object(line, _EXAMPLE), context)
+    except UserError as fault:
+        return _fault(None, fault.field, fault.message)
 
 
 def _answer_object(asked: Mapping[str, Any], context: Context) -> dict[str, Any]:

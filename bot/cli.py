@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterable
@@ -58,8 +57,9 @@ def ask(
     context = context_for(lang.value if lang else None, sources, quiet=as_json or jsonl)
     if jsonl:
         from bot.ask_jsonl import answer_lines
+        from sizing.json_lines import tolerant
 
-        _write_lines(answer_lines(sys.stdin, context))
+        _write_lines(answer_lines(tolerant(sys.stdin), context))
         return
     _answer_once(" ".join(text or []), context, as_json, chart, export)
 
@@ -103,8 +103,9 @@ def chat(
 def parse() -> None:
     """Read JSON Lines with "text" or "turns" on stdin and print what was understood."""
     from bot.understand.parse_cli import parse_lines
+    from sizing.json_lines import tolerant
 
-    raise typer.Exit(parse_lines(sys.stdin, sys.stdout))
+    raise typer.Exit(parse_lines(tolerant(sys.stdin), tolerant(sys.stdout)))
 
 
 @app.command()
@@ -174,8 +175,11 @@ def _print(answer: Any) -> None:
 
 
 def _write_lines(objects: Iterable[dict[str, Any]]) -> None:
+    from sizing.json_lines import tolerant, written
+
+    out = tolerant(sys.stdout)
     for found in objects:
-        sys.stdout.write(json.dumps(found, ensure_ascii=False, separators=(",", ":")) + "\n")
+        out.write(written(found))
         sys.stdout.flush()
 
 

@@ -1,7 +1,6 @@
 """`python -m knowledge add|search|list|remove|refresh|status`: JSON Lines out, one object a line; progress goes to stderr."""
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from knowledge.analyse import Language
 from knowledge.service import Change, Knowledge, Progress
 from knowledge.store import SHARED_TEAM, StoredDocument
 from sizing.errors import UserError
+from sizing.json_lines import read_object, tolerant, written
 
 _PROBLEM = 2
 
@@ -102,7 +102,7 @@ def _status(knowledge: Knowledge, options: argparse.Namespace) -> int:
 
 def _search(knowledge: Knowledge, options: argparse.Namespace) -> int:
     _build(knowledge)
-    for line in sys.stdin:
+    for line in tolerant(sys.stdin):
         if line.strip():
             _say(_answer(knowledge, line, options.team))
     return 0
@@ -110,11 +110,9 @@ def _search(knowledge: Knowledge, options: argparse.Namespace) -> int:
 
 def _answer(knowledge: Knowledge, line: str, team: str) -> dict[str, Any]:
     try:
-        asked = json.loads(line)
-    except (json.JSONDecodeError, RecursionError):
-        return _refused(None, UserError("line", line[:80], "The line is not JSON."))
-    if not isinstance(asked, dict):
-        return _refused(None, UserError("line", line[:80], 'The line is not an object like {"id": 1, "query": "…"}.'))
+        asked = read_object(line, '{"id": 1, "query": "…"}')
+    except UserError as error:
+        return _refused(None, error)
     try:
         question = Question.model_validate(asked)
         result = knowledge.search(question.query, lang=question.lang, k=question.k, topics=question.topics, team=team)
@@ -146,7 +144,8 @@ def _described(document: StoredDocument) -> dict[str, Any]:
 
 
 def _say(answer: dict[str, Any]) -> None:
-    print(json.dumps(answer, ensure_ascii=False), flush=True)
+    tolerant(sys.stdout).write(written(answer))
+    sys.stdout.flush()
 
 
 def _build(knowledge: Knowledge) -> None:

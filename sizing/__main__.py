@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from typing import Any, TextIO
+
+from sizing.errors import UserError
+from sizing.json_lines import read_value, tolerant, written
 
 _USAGE = "usage: python -m sizing estimate|recommend < specs.jsonl"
 Answerer = Callable[[object], dict[str, Any]]
@@ -16,7 +18,7 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1 or arguments[0] not in _COMMANDS:
         print(_USAGE, file=sys.stderr)
         return 0 if arguments in (["-h"], ["--help"]) else 2
-    answer_lines(sys.stdin, sys.stdout, _COMMANDS[arguments[0]]())
+    answer_lines(tolerant(sys.stdin), tolerant(sys.stdout), _COMMANDS[arguments[0]]())
     return 0
 
 
@@ -24,21 +26,16 @@ def answer_lines(lines: TextIO, out: TextIO, answer: Answerer) -> None:
     """One answer for every line that is not blank; a bad line is answered and the rest goes on."""
     for number, line in enumerate(lines, start=1):
         if line.strip():
-            out.write(json.dumps(_answer(line, number, answer), ensure_ascii=False) + "\n")
+            out.write(written(_answer(line, number, answer)))
             out.flush()
 
 
 def _answer(line: str, number: int, answer: Answerer) -> dict[str, Any]:
     try:
-        data = json.loads(line, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as fault:
-        reason = str(fault) if isinstance(fault, ValueError) else "nested too deeply"
-        return {"id": None, "ok": False, "error": {"field": "line", "message": f"line {number} is not JSON: {reason}"}}
+        data = read_value(line)
+    except UserError as fault:
+        return {"id": None, "ok": False, "error": {"field": "line", "message": f"line {number} is {fault.message}"}}
     return answer(data)
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _estimator() -> Answerer:

@@ -1,6 +1,5 @@
 """`python -m bot parse`: JSON Lines of messages or threads in, their readings out."""
 
-import json
 from collections.abc import Iterable
 from typing import Any, TextIO
 
@@ -8,15 +7,17 @@ from bot.understand.read import read, read_thread
 from bot.understand.request import Request
 from bot.understand.specs import specs_of
 from sizing.errors import UserError
+from sizing.json_lines import read_object, written
 
 LONGEST_MESSAGE = 40_000
+_EXAMPLE = '{"id": "1", "text": "…"}'
 
 
 def parse_lines(lines: Iterable[str], out: TextIO) -> int:
     """Answer every line in order; a bad line gets an error of its own and the next one is read."""
     for line in lines:
         if line.strip():
-            out.write(json.dumps(answer_line(line), ensure_ascii=False) + "\n")
+            out.write(written(answer_line(line)))
             out.flush()
     return 0
 
@@ -25,21 +26,11 @@ def answer_line(line: str) -> dict[str, Any]:
     """The answer to one line of input."""
     ident: Any = None
     try:
-        data = _object(line)
+        data = read_object(line, _EXAMPLE)
         ident = data.get("id")
         return {"id": ident, **_answer(data)}
     except UserError as fault:
         return {"id": ident, "ok": False, "error": {"field": fault.field, "message": str(fault)}}
-
-
-def _object(line: str) -> dict[str, Any]:
-    try:
-        data = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as fault:
-        raise UserError("line", line[:80], f"not JSON: {fault}") from None
-    if not isinstance(data, dict):
-        raise UserError("line", line[:80], 'expected an object such as {"id": "1", "text": "…"}')
-    return data
 
 
 def _answer(data: dict[str, Any]) -> dict[str, Any]:

@@ -21,8 +21,18 @@ _ALIASES = {
     "vocab_size": ("vocab_size", "padded_vocab_size"),
     "max_position_embeddings": ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length"),
 }
-_SMALL = 1_000_000_000  # no width, count or vocabulary is larger; keeps arithmetic of hostile configs bounded
+# Every other number that is read below: absent, or a whole number; zero means "none of these".
+_COUNTS = (
+    "head_dim", "sliding_window", "sliding_window_pattern", "q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim",
+    "v_head_dim", "index_n_heads", "index_head_dim", "index_topk", "linear_num_key_heads", "linear_num_value_heads",
+    "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim", "mamba_n_heads", "mamba_num_heads", "mamba_d_head",
+    "mamba_head_dim", "mamba_n_groups", "n_groups", "mamba_d_state", "ssm_state_size", "mamba_d_conv", "conv_kernel", "num_experts",
+    "num_local_experts", "n_routed_experts", "num_experts_per_tok", "top_k_experts", "n_shared_experts",
+    "shared_expert_intermediate_size", "moe_intermediate_size", "first_k_dense_replace",
+)  # fmt: skip
+_LARGEST = 20_000_000  # no width, count, vocabulary or context is larger; keeps arithmetic of hostile configs bounded
 _MAX_LAYERS = 2_000
+_WHOLE_FILE = "paste the whole config.json of the model"
 
 
 def architecture_from_config(config: Config, model_id: str = "config.json") -> Architecture:
@@ -35,14 +45,15 @@ def architecture_from_config(config: Config, model_id: str = "config.json") -> A
     if not isinstance(text, Mapping):
         raise UserError("model.config", type(text).__name__, "text_config in model.config must be an object")
     shape = {name: _number(text, keys) for name, keys in _ALIASES.items()}
+    for key in _COUNTS:
+        _whole(key, text.get(key), 0)
     for name in _REQUIRED:
         if not shape[name]:
             raise UserError(
-                "model.config", None, f"model.config has no {name!r}; paste the whole config.json of the model"
+                "model.config", None, f"model.config has no {name!r}; {_WHOLE_FILE}"
             )
-    if (shape["num_hidden_layers"] or 0) > _MAX_LAYERS:
-        raise UserError("model.config", shape["num_hidden_layers"], f"num_hidden_layers must be at most {_MAX_LAYERS}")
     entry = _entry(config, text, shape, model_id)
+    _require_sense(entry)
     entry["params_total"] = _total(entry)
     return build(entry, "config")
 
@@ -52,12 +63,29 @@ def _number(text: Config, keys: tuple[str, ...]) -> int | None:
         value = text.get(key)
         if value is None:
             continue
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < _SMALL:
-            raise UserError(
-                "model.config", value, f"{key} in model.config must be a whole number above 0, got {value!r}"
-            )
-        return value
+        return _whole(key, value, 1)
     return None
+
+
+def _whole(key: str, value: object, least: int) -> int | None:
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and least <= value <= _LARGEST):
+        return value
+    message = f"{key} in model.config must be a whole number from {least} to {_LARGEST:,}, got {str(value)[:80]!r}"
+    raise UserError("model.config", str(value)[:80], message)
+
+
+def _require_sense(entry: Mapping[str, Any]) -> None:
+    """Parts that cannot be more than their whole."""
+    moe = entry["moe"] or {"experts_per_token": 0, "num_experts": 0, "first_k_dense": 0}
+    layers = entry["num_hidden_layers"]
+    for name, value, most in (
+        ("num_hidden_layers", layers, _MAX_LAYERS),
+        ("num_key_value_heads", entry["num_key_value_heads"], entry["num_attention_heads"]),
+        ("num_experts_per_tok", moe["experts_per_token"], moe["num_experts"]),
+        ("first_k_dense_replace", moe["first_k_dense"], layers),
+    ):
+        if value > most:
+            raise UserError("model.config", value, f"{name} in model.config must be at most {most:,} here, got {value:,}")
 
 
 def _entry(config: Config, text: Config, shape: Mapping[str, int | None], model_id: str) -> dict[str, Any]:
@@ -95,7 +123,7 @@ def _attention(text: Config, layers: int, heads: int, kv_heads: int) -> dict[str
         linear = sum("linear" in str(kind) or "mamba" in str(kind) or "conv" in str(kind) for kind in kinds)
         counts = {"full": layers - sliding - linear, "sliding": sliding, "linear": linear}
     elif text.get("sliding_window") and text.get("sliding_window_pattern"):
-        full = layers // int(text["sliding_window_pattern"])
+        full = layers // text["sliding_window_pattern"]
         counts = {"full": full, "sliding": layers - full}
     attention: dict[str, Any] = {
         "type": "mha" if heads == kv_heads else "gqa",
@@ -115,6 +143,9 @@ def _attention(text: Config, layers: int, heads: int, kv_heads: int) -> dict[str
 
 def _linear(text: Config) -> dict[str, Any]:
     if text.get("linear_num_value_heads"):
+        for name in ("linear_num_key_heads", "linear_key_head_dim", "linear_value_head_dim"):
+            if not text.get(name):
+                raise UserError("model.config", None, f"model.config has linear_num_value_heads but no {name}; {_WHOLE_FILE}")
         return {
             "kind": "gated_deltanet",
             "num_key_heads": text["linear_num_key_heads"],
@@ -171,7 +202,7 @@ def _moe(text: Config, layers: int) -> dict[str, Any] | None:
     first = text.get("first_k_dense_replace") or 0
     return {
         "num_experts": experts,
-        "experts_per_token": text.get("num_experts_per_tok") or text.get("top_k_experts") or 2,
+        "experts_per_token": text.get("num_experts_per_tok") or text.get("top_k_experts") or min(2, experts),
         "shared_experts": text.get("n_shared_experts") or (1 if text.get("shared_expert_intermediate_size") else 0),
         "shared_intermediate_size": text.get("shared_expert_intermediate_size"),
         "moe_intermediate_size": text.get("moe_intermediate_size") or text.get("intermediate_size"),

@@ -38,7 +38,8 @@ def test_turns_are_a_thread() -> None:
     ("line", "field"),
     [
         ("nonsense", "line"), ("[]", "line"), ("3", "line"), ('{"id": 1}', "text"), ('{"id": 1, "text": 5}', "text"),
-        ('{"id": 1, "turns": []}', "text"), ('{"id": 1, "turns": [5]}', "text"), ("[" * 100_000, "line"),
+        ('{"id": 1, "turns": []}', "text"), ('{"id": 1, "turns": [5]}', "text"), ("[" * 100_000, "line"), ('{"id": NaN}', "line"),
+        ('{"id": ' + "9" * 5_000 + "}", "line"),
     ],
 )  # fmt: skip
 def test_a_bad_line_gets_an_error_and_the_next_is_answered(line: str, field: str) -> None:

@@ -39,6 +39,8 @@ def test_an_answer_has_the_fields_of_the_interface() -> None:
     [
         ("not json", None, "line"),
         ("[1, 2]", None, "line"),
+        ('{"id": NaN, "text": "x"}', None, "line"),
+        ('{"id": ' + "9" * 5_000 + "}", None, "line"),
         ('{"id": 1}', 1, "text"),
         ('{"id": 2, "text": 5}', 2, "text"),
         ('{"id": 3, "turns": []}', 3, "turns"),

@@ -1,0 +1,52 @@
+"""JSON Lines that survive what people feed them: one reader and one writer for every command."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TextIO
+
+from sizing.errors import UserError
+
+
+def read_object(line: str, example: str) -> dict[str, object]:
+    """The object on one line; `example` shows what a right line looks like.
+
+    Raises:
+        UserError: the line is no JSON (NaN and Infinity are none), is nested too deeply, or holds no object.
+    """
+    found = read_value(line)
+    if not isinstance(found, dict):
+        raise UserError("line", line[:80], f"a JSON object such as {example} is wanted, not {type(found).__name__}")
+    return found
+
+
+def read_value(line: str) -> object:
+    """The value on one line.
+
+    Raises:
+        UserError: the line is no JSON (NaN and Infinity are none), is nested too deeply, or has a number of thousands of digits.
+    """
+    try:
+        return json.loads(line, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise UserError("line", line[:80], "not JSON: nested too deeply") from None
+    except ValueError as fault:
+        raise UserError("line", line[:80], f"not JSON: {fault}") from None
+
+
+def written(answer: object) -> str:
+    """One line of JSON with its line end. Half a surrogate pair has no UTF-8; it leaves as the escape it came in as."""
+    text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
+
+
+def tolerant(stream: TextIO) -> TextIO:
+    """The stream, read as UTF-8 whatever the locale; a byte that is none becomes U+FFFD instead of ending the command."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(encoding="utf-8", errors="replace")
+    return stream
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number in JSON")
