@@ -117,9 +117,8 @@ def diagnose(seen: Observation, estimate: Estimate | None = None) -> Diagnosis:
     )
     if not findings:
         findings = (Finding("too_little_seen", {}),)
-    return Diagnosis(
-        bottleneck, sure, findings, _NEXT[bottleneck], _CHANGES[bottleneck], case.compared, tuple(_notes(case))
-    )
+    changes = _CHANGES["vram" if findings[0].code == "does_not_fit_the_card" else bottleneck]
+    return Diagnosis(bottleneck, sure, findings, _NEXT[bottleneck], changes, case.compared, tuple(_notes(case)))
 
 
 def _compare(seen: Observation, estimate: Estimate | None) -> list[Compared]:
@@ -196,6 +195,15 @@ def _spilled(case: _Case) -> _Verdict | None:
         True,
         (Finding("layers_in_ram" if seen.layers_on_gpu is not None else "share_in_ram", params),),
     )
+
+
+def _plan_spills(case: _Case) -> _Verdict | None:
+    """What was said does not fit the card, so that the engine runs layers on the CPU, unless the log shows them all on the GPU."""
+    seen, warnings = case.seen, case.estimate.warnings if case.estimate else ()
+    spill = next((warning for warning in warnings if warning.code == "ollama_spills_to_ram"), None)
+    if spill is None or (seen.layers_on_gpu is not None and seen.layers_on_gpu == seen.layers_total):
+        return None
+    return "ram_bandwidth", False, (Finding("does_not_fit_the_card", dict(spill.params)),)
 
 
 def _queue(case: _Case) -> _Verdict | None:
@@ -366,6 +374,7 @@ def _sound(case: _Case) -> _Verdict | None:
 _RULES: tuple[Callable[[_Case], _Verdict | None], ...] = (
     _fault,
     _spilled,
+    _plan_spills,
     _queue,
     _processor,
     _link,

@@ -22,6 +22,7 @@ from sizing.spec import WorkloadSpec
 from sizing.speed.machine import device_class, peaks
 from sizing.system.facts import number
 from sizing.units import GIB, gib
+from sizing.work.corpus import TOKENS_PER_PAGE, corpus_of
 from sizing.work.outcome import Parts, devices_of, outcome, ranged
 from sizing.work.vectors import Index, index_of
 
@@ -101,6 +102,9 @@ def estimate_encoding(spec: WorkloadSpec, defaults: Defaults, derivation: bool) 
     found = encoder(model, weights, tokens, devices[0])
     parts = found.bytes_on_device()
     work = corpus_work(spec, found, tokens, len(devices))
+    if spec.work.documents and work.get("chunks", 0) != spec.work.documents:
+        page = Assumption(field="work.tokens_per_page", value=TOKENS_PER_PAGE, code="usual_page")
+        assumed += (*corpus_of(spec.work)[1], page)
     share = parts.weights / parts.total
     topic = Topic.EMBEDDING
     return outcome(
@@ -131,7 +135,7 @@ def corpus_work(spec: WorkloadSpec, found: Encoder, tokens: int, devices: int) -
         "task": spec.task, "chunk_tokens": tokens,
         "tokens_s": ranged(*(value * devices for value in rate)), "texts_s": texts, "gflop_per_token": found.flops_per_token / 1e9,
     }  # fmt: skip
-    pieces = spec.work.chunks or spec.work.documents
+    pieces = pieces_of(spec, tokens)
     if spec.task == "reranking":
         candidates = spec.work.candidates or _CANDIDATES
         work |= {"candidates": candidates, "search_ms": _opposite(texts, candidates * 1000.0)}
@@ -141,6 +145,15 @@ def corpus_work(spec: WorkloadSpec, found: Encoder, tokens: int, devices: int) -
     if pieces and isinstance(dimensions, int) and spec.task != "reranking":
         work["index"] = _index_data(spec, pieces, dimensions)
     return work
+
+
+def pieces_of(spec: WorkloadSpec, tokens: int) -> int | None:
+    """Pieces of text in the corpus: a document whose length was said is one piece, any other is cut by its pages."""
+    work = spec.work
+    whole = work.pages_per_document is None and (work.chunk_tokens or spec.input_tokens or spec.context_tokens)
+    if work.chunks or work.documents is None or whole:
+        return work.chunks or work.documents
+    return corpus_of(work.model_copy(update={"chunk_tokens": tokens}))[0].chunks
 
 
 def _opposite(rate: dict[str, float], amount: float) -> dict[str, float]:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from sizing.devices import Device
-from sizing.estimate import Assumption
 from sizing.resolve import resolve_model
 from sizing.spec import Beside, ModelRef, Work, WorkloadSpec
 from sizing.units import GIB
+from sizing.work.corpus import CHUNK_TOKENS, Corpus, corpus_of
 from sizing.work.encoding import Encoder, encoder, encoding_weights
 from sizing.work.outcome import ranged
 from sizing.work.vectors import Index, after_years, index_of
 
 # Planning figures, each stated with the answer and open to the user's own.
-PAGES_PER_DOCUMENT = 5.0
-TOKENS_PER_PAGE = 500
-CHUNK_TOKENS = 400
-OVERLAP = 0.15
 GROWTH_PER_YEAR = 0.2
 YEARS = 3.0
 CANDIDATES = 30
@@ -33,34 +28,6 @@ _SEARCH_MS = 20.0  # HNSW search with filters over millions of vectors: planning
 _BYTES_PER_PAGE = 100_000.0  # original document on disk, text and pictures mixed
 
 EMBEDDER, RERANKER = "BAAI/bge-m3", "BAAI/bge-reranker-v2-m3"
-
-
-@dataclass(frozen=True, slots=True)
-class Corpus:
-    """Sizes of the store today."""
-
-    documents: int
-    pages: float
-    tokens: float
-    chunks: int
-    chunk_tokens: int
-
-
-def corpus_of(work: Work) -> tuple[Corpus, tuple[Assumption, ...]]:
-    """Documents, pages and pieces, with what had to be assumed."""
-    assumed: list[Assumption] = []
-    documents = work.documents or 10_000
-    pages_each = work.pages_per_document or PAGES_PER_DOCUMENT
-    if work.documents is None and work.chunks is None:
-        assumed.append(Assumption(field="work.documents", value=documents, code="usual_store"))
-    if work.pages_per_document is None and work.chunks is None:
-        assumed.append(Assumption(field="work.pages_per_document", value=pages_each, code="usual_document"))
-    size = work.chunk_tokens or CHUNK_TOKENS
-    tokens = documents * pages_each * TOKENS_PER_PAGE
-    chunks = work.chunks or math.ceil(tokens / (size * (1 - OVERLAP)))
-    if work.chunks is not None:
-        tokens = work.chunks * size * (1 - OVERLAP)
-    return Corpus(documents, tokens / TOKENS_PER_PAGE, tokens, chunks, size), tuple(assumed)
 
 
 def context_tokens() -> int:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from sizing.engine import estimate_data
 from sizing.spec import parse_spec
+from sizing.work.corpus import corpus_of
 from sizing.work.pipeline_training import pipeline_training
-from sizing.work.rag import corpus_of, generation_spec, index_only, stages
+from sizing.work.rag import generation_spec, index_only, stages
 from sizing.work.several import arrange
 from sizing.work.vectors import KINDS, after_years, index_of
 from sizing.work.vision import image_tokens, pages_per_second
@@ -68,6 +69,23 @@ def test_a_corpus_takes_hours_and_an_index() -> None:
     assert found["corpus_tokens"] == 360_000_000
     assert found["hours"]["expected"] == pytest.approx(360e6 / found["tokens_s"]["expected"] / 3600)
     assert found["index"]["ram_gib"] == pytest.approx(1.2e6 * 1024 * 4 * 1.5 / 2**30)
+
+
+@pytest.mark.parametrize(
+    ("said", "chunks", "assumed"),
+    [
+        ({"documents": 50_000, "pages_per_document": 20}, 1_470_589, {"work.tokens_per_page"}),
+        ({"documents": 50_000}, 367_648, {"work.pages_per_document", "work.tokens_per_page"}),
+        ({"documents": 50_000, "chunk_tokens": 500}, 50_000, set()),
+        ({"chunks": 50_000}, 50_000, set()),
+    ],
+)
+def test_documents_are_cut_into_chunks_by_their_pages(said: dict[str, Any], chunks: int, assumed: set[str]) -> None:
+    spec = {"task": "embedding", "model": "bge-m3", "hardware": [{"accelerator": "L4"}], "work": said}
+    found = estimate_data(spec)
+    assert found.work is not None
+    assert found.work["chunks"] == chunks
+    assert {one.field for one in found.assumptions} & {"work.pages_per_document", "work.tokens_per_page"} == assumed
 
 
 def test_reranking_reads_every_candidate() -> None:
