@@ -84,9 +84,9 @@ def _origin(passage: Any) -> str:
     """Whom a note follows; the file of a document."""
     if passage.kind != "note":
         return str(passage.source)
-    from knowledge.notes import load
+    from knowledge.notes import with_id
 
-    note = next((note for note in load() if note.document.id == passage.document_id), None)
+    note = with_id(passage.document_id)
     publishers = (
         dict.fromkeys(source.publisher for source in note.sources if source.publisher not in _NO_PUBLISHER)
         if note

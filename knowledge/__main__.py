@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 
 from knowledge.analyse import Language
+from knowledge.records import SHARED_TEAM, StoredDocument
 from knowledge.service import Change, Knowledge, Progress
-from knowledge.store import SHARED_TEAM, StoredDocument
 from sizing.errors import UserError
 from sizing.json_lines import read_object, tolerant, written
 

@@ -8,12 +8,12 @@ the glossary or the indexed documents know, so that "Rechenzentrumskarte" meets 
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
-from importlib.resources import files
+from functools import cache, lru_cache
 from typing import Literal
 
 import Stemmer
-import yaml
+
+from knowledge.packaged import packaged
 
 Language = Literal["de", "en"]
 
@@ -26,14 +26,10 @@ _SHORTEST_PART = 4
 
 _STEMMERS = {"de": Stemmer.Stemmer("german"), "en": Stemmer.Stemmer("english")}
 
-_STOP: dict[str, frozenset[str]] = {
-    lang: frozenset(str(listed).split())
-    for lang, listed in yaml.safe_load(
-        files("knowledge").joinpath("stop_words.yaml").read_text(encoding="utf-8")
-    ).items()
+_OF_BOTH: dict[Language, frozenset[str]] = {
+    "de": frozenset({"am", "an", "die", "was", "war", "in", "so", "man", "will", "also"}),
+    "en": frozenset({"am", "an", "all", "not", "on", "by", "he", "over", "off"}),
 }
-_ONLY_DE = _STOP["de"] - _STOP["en"] - {"am", "an", "die", "was", "war", "in", "so", "man", "will", "also"}
-_ONLY_EN = _STOP["en"] - _STOP["de"] - {"am", "an", "all", "not", "on", "by", "he", "over", "off"}
 _UMLAUTS = re.compile(r"[äöüß]", re.IGNORECASE)
 
 
@@ -67,14 +63,27 @@ def stem(word: str, lang: Language) -> str:
 
 
 def is_stop_word(word: str, lang: Language) -> bool:
-    return word in _STOP[lang]
+    return word in _stop_words(lang)
+
+
+@cache
+def _stop_words(lang: Language) -> frozenset[str]:
+    return frozenset(str(packaged("stop_words.yaml")[lang]).split())
+
+
+@cache
+def _telling(lang: Language) -> frozenset[str]:
+    """Function words of one language that are none of the other."""
+    other: Language = "en" if lang == "de" else "de"
+    return _stop_words(lang) - _stop_words(other) - _OF_BOTH[lang]
 
 
 def detect_language(text: str, default: Language = "de") -> Language:
     """German or English by function words and umlauts; `default` where neither shows."""
     found = re.findall(r"[^\W\d_]+", text.lower())[:2000]
-    german = sum(w in _ONLY_DE for w in found) + min(3, len(_UMLAUTS.findall(text[:2000])))
-    english = sum(w in _ONLY_EN for w in found)
+    only_german, only_english = _telling("de"), _telling("en")
+    german = sum(w in only_german for w in found) + min(3, len(_UMLAUTS.findall(text[:2000])))
+    english = sum(w in only_english for w in found)
     return default if german == english else "de" if german > english else "en"
 
 

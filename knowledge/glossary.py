@@ -5,14 +5,12 @@ that "card too hot?" and "Wird die Grafikkarte zu heiß?" share tokens; and Germ
 word for an embedding model that knows English only.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
-
-import yaml
 
 from knowledge.analyse import Compounds, Language, is_stop_word, stem, words
+from knowledge.packaged import packaged
 
 _LONGEST_PHRASE = 4
 _OTHER: dict[Language, Language] = {"de": "en", "en": "de"}
@@ -129,7 +127,7 @@ def _first_english(reading: Reading) -> str:
     return min(reading.concepts, key=lambda c: c.place_of(key)).en[0]
 
 
-def parse(document: dict[str, list[str]]) -> Glossary:
+def parse(document: Mapping[str, list[str]]) -> Glossary:
     """A glossary from the lines of `glossary.yaml`; a line without "=" is a ValueError."""
     lines = [(section == "domain", line) for section, entries in document.items() for line in entries]
     concepts = tuple(_concept(n, domain, line) for n, (domain, line) in enumerate(lines))
@@ -164,11 +162,10 @@ def _by_stems(concepts: Sequence[Concept], lang: Language) -> _Table:
 @cache
 def ordinary(lang: Language) -> frozenset[str]:
     """Stems of everyday words, which say nothing about the subject of a question."""
-    lists = yaml.safe_load(files("knowledge").joinpath("ordinary.yaml").read_text(encoding="utf-8"))
-    return frozenset(stem(w, lang) for w in str(lists[lang]).split())
+    return frozenset(stem(w, lang) for w in str(packaged("ordinary.yaml")[lang]).split())
 
 
 @cache
 def load() -> Glossary:
     """The packaged glossary."""
-    return parse(yaml.safe_load(files("knowledge").joinpath("glossary.yaml").read_text(encoding="utf-8")))
+    return parse(packaged("glossary.yaml"))

@@ -18,8 +18,9 @@ from langchain_core.embeddings import Embeddings
 
 from knowledge.analyse import Language
 from knowledge.embeddings import LocalEmbeddings
+from knowledge.records import Kind, StoredChunk
 from knowledge.settings import Settings
-from knowledge.store import Kind, Store, StoredChunk
+from knowledge.store import Store
 from sizing.errors import UserError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from knowledge.analyse import Compounds, Language, stem, vocabulary
 from knowledge.glossary import Glossary, Reading
-from knowledge.store import StoredChunk
+from knowledge.records import StoredChunk
 
 Scores = NDArray[np.float64]
 

@@ -14,11 +14,12 @@ import yaml
 
 from knowledge.analyse import Language
 from knowledge.chunks import split
+from knowledge.packaged import LOADER
 from knowledge.readers import markdown
-from knowledge.store import SHARED_TEAM, StoredChunk, StoredDocument
+from knowledge.records import SHARED_TEAM, StoredChunk, StoredDocument
 
+_ID = "note:"
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---[ \t]*\r?\n", re.DOTALL)
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True)
@@ -42,16 +43,41 @@ class Note:
 @cache
 def load() -> tuple[Note, ...]:
     """All packaged notes, by file name. A note without id, title or language is a ValueError that names it."""
+    return tuple(_packaged(name) for name in _contents())
+
+
+def on_topic(topic: str) -> tuple[Note, ...]:
+    """The notes of a topic, those first whose topics begin with it; only notes that have its name in front are parsed."""
+    heads = ((name, _FRONT_MATTER.match(content)) for name, content in _contents().items())
+    possible = (_packaged(name) for name, head in heads if head and topic in head[1])
+    found = [note for note in possible if topic in note.document.topics]
+    return tuple(sorted(found, key=lambda note: note.document.topics.index(topic)))
+
+
+def with_id(identity: str) -> Note | None:
+    """The note whose document has that id."""
+    name = f"{identity.removeprefix(_ID)}.md"
+    return _packaged(name) if identity.startswith(_ID) and name in _contents() else None
+
+
+@cache
+def _contents() -> dict[str, str]:
+    """The text of every note by file name, in the order of the names."""
     found = sorted(
         (f for f in files("knowledge").joinpath("notes").iterdir() if f.name.endswith(".md")), key=lambda f: f.name
     )
-    return tuple(parse(f.read_text(encoding="utf-8"), f.name) for f in found)
+    return {f.name: f.read_text(encoding="utf-8") for f in found}
+
+
+@cache
+def _packaged(name: str) -> Note:
+    return parse(_contents()[name], name)
 
 
 def parse(content: str, name: str) -> Note:
     """One note from its file."""
     matter = _FRONT_MATTER.match(content)
-    head: dict[str, Any] = yaml.load(matter[1], _LOADER) if matter else {}
+    head: dict[str, Any] = yaml.load(matter[1], LOADER) if matter else {}
     if not head or not head.get("title") or head.get("lang") not in ("de", "en"):
         raise ValueError(f"note {name!r} needs front matter with title and lang (de or en)")
     document = _document(head, content, name)
@@ -70,7 +96,7 @@ def _document(head: dict[str, Any], content: str, name: str) -> StoredDocument:
     topics = head.get("topics") or head.get("topic") or ()
     lang: Language = head["lang"]
     return StoredDocument(
-        id=f"note:{name.removesuffix('.md')}",
+        id=f"{_ID}{name.removesuffix('.md')}",
         team=SHARED_TEAM,
         kind="note",
         source=name,

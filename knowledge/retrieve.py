@@ -9,7 +9,7 @@ import numpy as np
 
 from knowledge.analyse import Language
 from knowledge.lexical import LexicalIndex, Match, Scores
-from knowledge.store import StoredChunk
+from knowledge.records import StoredChunk
 
 if TYPE_CHECKING:
     from knowledge.index import Near

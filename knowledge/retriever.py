@@ -6,8 +6,8 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict
 
 from knowledge.analyse import Language
+from knowledge.records import SHARED_TEAM
 from knowledge.service import Knowledge
-from knowledge.store import SHARED_TEAM
 
 
 class KnowledgeRetriever(BaseRetriever):

@@ -1,4 +1,8 @@
-"""What the other rooms use: `Knowledge` searches, hands out notes by topic, and keeps a team's own documents."""
+"""What the other rooms use: `Knowledge` searches, hands out notes by topic, and keeps a team's own documents.
+
+What searches (numpy, SciPy) and what keeps documents (SQLAlchemy) is imported where it is first used: an answer that cites
+notes by topic needs neither, and both together would be half of its time.
+"""
 
 import hashlib
 import threading
@@ -8,20 +12,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from uuid import uuid4
 
 from knowledge import glossary, ingest, notes
 from knowledge.analyse import Language, detect_language
-from knowledge.answerable import confidence, is_answerable
 from knowledge.chunks import MOST_CHARACTERS
-from knowledge.lexical import LexicalIndex
+from knowledge.records import SHARED_TEAM, Kind, StoredChunk, StoredDocument
 from knowledge.settings import Settings
-from knowledge.store import SHARED_TEAM, Kind, Store, StoredChunk, StoredDocument, new_id
 from sizing.errors import UserError
 
 if TYPE_CHECKING:
     from knowledge.index import Near, VectorIndex
+    from knowledge.lexical import LexicalIndex
     from knowledge.reranker import Reranker
     from knowledge.retrieve import Ranking
+    from knowledge.store import Store
 
 Progress = Callable[[str, int, int], None]
 
@@ -88,7 +93,7 @@ class _Shelf:
 
     version: str
     chunks: tuple[StoredChunk, ...]
-    index: LexicalIndex
+    index: "LexicalIndex"
 
 
 class Knowledge:
@@ -113,6 +118,8 @@ class Knowledge:
         Documents and notes are ranked apart, so that our notes never push a document's passage out; notes take the last third.
         `topics` limits the notes. Raises UserError for an empty or overlong question or a k outside 1..100.
         """
+        from knowledge.answerable import is_answerable
+
         question = _checked(query, k)
         read_as = lang or detect_language(question)
         rankings = {kind: self.ranking(kind, question, lang=read_as, team=team, topics=topics, k=k) for kind in kinds}
@@ -124,8 +131,7 @@ class Knowledge:
 
     def passages(self, topic: str, lang: Language) -> tuple[Hit, ...]:
         """The notes on a topic in that language, its own note first; in the other language where there is none in this."""
-        found = [n for n in notes.load() if topic in n.document.topics]
-        found.sort(key=lambda note: note.document.topics.index(topic))
+        found = notes.on_topic(topic)
         own = [n for n in found if n.document.lang == lang] or found
         return tuple(_hit(c, 0, 1.0) for note in own for c in note.chunks)
 
@@ -245,6 +251,8 @@ class Knowledge:
 
     def _shelf(self, kind: Kind, team: str, lang: Language) -> _Shelf:
         """Notes have a shelf for each language, documents one for each team."""
+        from knowledge.lexical import LexicalIndex
+
         documents = _notes_for(lang) if kind == "note" else self._store.documents(kind=kind, team=team)
         version = hashlib.sha256("".join(sorted(f"{d.id}{d.content_hash}" for d in documents)).encode()).hexdigest()
         key = (kind, lang if kind == "note" else team)
@@ -278,14 +286,16 @@ class Knowledge:
         if before and before.content_hash == read.content_hash:
             return Change("unchanged", before, len(read.chunks))
         document = StoredDocument(
-            new_id(), team, "document", read.source, read.origin, read.title, read.lang, read.format,
+            uuid4().hex, team, "document", read.source, read.origin, read.title, read.lang, read.format,
             read.content_hash, read.size_bytes, (), time.time(),
         )  # fmt: skip
         self._store.put(document, read.chunks)
         return Change("updated" if before else "added", document, len(read.chunks))
 
     @cached_property
-    def _store(self) -> Store:
+    def _store(self) -> "Store":
+        from knowledge.store import Store
+
         return Store(self.settings.database_url)
 
     @cached_property
@@ -331,6 +341,8 @@ def _notes_for(lang: Language) -> Sequence[StoredDocument]:
 
 
 def _hits(ranking: "Ranking") -> list[Hit]:
+    from knowledge.answerable import confidence
+
     sure = confidence(ranking)
     return [_hit(r.chunk, r.passage, round(r.score * sure, 4)) for r in ranking.hits]
 

@@ -1,26 +1,14 @@
 """Words and numbers of the sheets: templates in two languages, figures in the way of the reader's country."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
-from typing import Any
-
-import yaml
 
 from knowledge.analyse import Language
+from knowledge.packaged import packaged
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NULL = re.compile(r"\bnull\b")
 _SWAPPED = str.maketrans(",.", ".,")
-
-
-@cache
-def packaged(name: str) -> Mapping[str, Any]:
-    """A YAML file beside this module."""
-    content: dict[str, Any] = yaml.load(files("knowledge").joinpath(name).read_text(encoding="utf-8"), _LOADER)
-    return content
 
 
 def number(value: float, lang: Language, digits: int | None = None) -> str:

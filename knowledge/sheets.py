@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 from knowledge import sheet_accelerators, sheet_models
 from knowledge.analyse import Language
-from knowledge.sheet_writing import Writer, packaged
+from knowledge.packaged import packaged
+from knowledge.sheet_writing import Writer
 from sizing.catalogue.entries import Format, Model
 from sizing.catalogue.load import catalogue
 

@@ -3,10 +3,7 @@
 import json
 import time
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
-from uuid import uuid4
 
 from sqlalchemy import (
     Column,
@@ -28,12 +25,9 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection, Row, make_url
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from knowledge.analyse import Language
 from knowledge.chunks import Chunk, Passage
+from knowledge.records import SHARED_TEAM, Kind, StoredChunk, StoredDocument
 
-Kind = Literal["document", "note"]
-
-SHARED_TEAM = ""
 _metadata = MetaData()
 
 _documents = Table(
@@ -61,38 +55,6 @@ _current = Table(
     Column("kind", String(16), primary_key=True), Column("version", String(64), nullable=False),
     Column("collection", String(128), nullable=False), Column("built_at", Float, nullable=False),
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class StoredDocument:
-    """A document of the table. `origin` is the file or address it came from, `source` what a citation shows."""
-
-    id: str
-    team: str
-    kind: Kind
-    source: str
-    origin: str
-    title: str
-    lang: Language
-    format: str
-    content_hash: str
-    size_bytes: int
-    topics: tuple[str, ...]
-    added_at: float
-
-
-@dataclass(frozen=True)
-class StoredChunk:
-    """A chunk with its document; `passages` are what is compared with a question."""
-
-    id: str
-    document: StoredDocument
-    ordinal: int
-    text: str
-    headings: tuple[str, ...]
-    page: int | None
-    paragraphs: tuple[int, int]
-    passages: tuple[Passage, ...]
 
 
 class Store:
@@ -173,10 +135,6 @@ class Store:
                 return None
             connection.execute(update(_current).where(_current.c.kind == kind).values(values))
             return str(row.collection)
-
-
-def new_id() -> str:
-    return uuid4().hex
 
 
 def _wait_for_writers(connection: object, _: ConnectionPoolEntry) -> None:

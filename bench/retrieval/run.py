@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from knowledge.records import Kind
 from knowledge.service import Knowledge, SearchResult
 from knowledge.settings import Settings
-from knowledge.store import Kind
 
 HERE = Path(__file__).parent
 K = 5

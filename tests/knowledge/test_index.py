@@ -10,10 +10,11 @@ from knowledge.embeddings import Choice, LocalEmbeddings, choose
 from knowledge.index import VectorIndex
 from knowledge.ingest import read
 from knowledge.lexical import LexicalIndex
+from knowledge.records import StoredChunk, StoredDocument
 from knowledge.reranker import reranked
 from knowledge.retrieve import rank
 from knowledge.settings import Settings
-from knowledge.store import Store, StoredChunk, StoredDocument
+from knowledge.store import Store
 from sizing.errors import UserError
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -117,6 +117,17 @@ def test_the_packaged_loader_reads_them_all() -> None:
     assert all(note.document.topics and note.sources and note.chunks for note in notes.load())
 
 
+@pytest.mark.parametrize("topic", sorted({topic for note in notes.load() for topic in note.document.topics}))
+def test_a_topic_has_all_its_notes_the_nearest_first(topic: str) -> None:
+    every = [note for note in notes.load() if topic in note.document.topics]
+    assert [*notes.on_topic(topic)] == sorted(every, key=lambda note: note.document.topics.index(topic))
+
+
+def test_a_note_is_found_by_its_document() -> None:
+    assert [notes.with_id(note.document.id) for note in notes.load()] == [*notes.load()]
+    assert [notes.with_id(unknown) for unknown in ("note:none.de", "backup.de", "")] == [None] * 3
+
+
 @pytest.mark.parametrize("ident", IDS)
 def test_both_languages_say_the_same(ident: str) -> None:
     german, english = (head_and_body(f"{ident}.{lang}.md") for lang in ("de", "en"))

@@ -172,3 +172,14 @@ def test_the_commands_keep_going_and_load_no_model(settings: Settings, guide: Pa
     assert [a["ok"] for a in answers] == [True, False, False, False, False]
     assert answers[0]["hits"][0]["source"] == guide.name
     assert [a["error"]["field"] for a in answers[1:]] == ["line", "line", "query", "k"]
+
+
+def test_passages_of_a_topic_load_neither_a_search_nor_a_database() -> None:
+    script = (
+        "import sys; from pathlib import Path; from knowledge.service import Knowledge; from knowledge.settings import Settings;"
+        "assert Knowledge(Settings(Path('none'), '', embeddings='off')).passages('backup', 'de');"
+        "print({'numpy', 'scipy', 'sqlalchemy', 'torch', 'chromadb', 'langchain'} & {m.partition('.')[0] for m in sys.modules})"
+    )
+    path = {"PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, env=path)
+    assert (done.stdout.strip(), done.stderr) == ("set()", "")
