@@ -43,6 +43,7 @@ def corrected(text: Text, figures: Figures, follow_up: FollowUp, alone: Request,
         or any(name in alone.said and bare is figures.bare for name in _CORRECTABLE)
         or len(text.folded) > 60
         or follow_up.kind == "why"
+        or follow_up.machines
     ):
         return alone
     quantity = bare[0]

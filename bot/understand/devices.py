@@ -30,7 +30,7 @@ _BRANDS = frozenset(
     ]
 ) - {"quadro"}
 _NAME_MEMORY = re.compile(r"(?<![\w.])\d+(?:\.\d+)?\s*-?\s*(?:gb|gib|g)\b|\([^)]*\)", re.IGNORECASE)
-_GEFORCE = re.compile(r"(?:10[5-8]0|16[56]0|20[5-8]0|30[5-9]0|40[5-9]0|50[5-9]0)$")
+_GEFORCE = re.compile(r"(?:10[3-8]0|16[56]0|20[5-8]0|30[5-9]0|40[5-9]0|50[5-9]0)$")
 _RADEON = re.compile(r"(?:6[6-9]\d0|7[6-9]00|90[67]0)$")
 _NEEDS_MORE = frozenset(
     ["v4", "spark", "thor", "rubin", "digits", "max", "a2", "m40", "atlas", "core", "ultra", "ponte", "cs"]
@@ -279,7 +279,7 @@ def _device(text: Text, key: tuple[str, ...], core: int, start: int, end: int) -
     odd = _NEXT_WORD.match(text.folded, end)
     if odd and kind == "gpu" and not find(text.folded[core : odd.end()], "accelerator", False).id:
         return DeviceMention(
-            text.quote(core, odd.end()), None, kind, start, odd.end(), core_start=core, core_end=odd.end()
+            _with_series(text.quote(core, odd.end())), None, kind, start, odd.end(), core_start=core, core_end=odd.end()
         )
     name = (
         text.quote(core, end)
@@ -313,12 +313,20 @@ def _display(ident: str, spelling: str) -> str:
     return short if ident in (meant.id, *meant.candidates) else entry.name
 
 
+_GTX = re.compile(r"1[06]\d0")
+
+
+def _with_series(name: str) -> str:
+    """ "4090 laptop" and "1660 Super" without their series."""
+    if not _GEFORCE.match(name[:4]):
+        return name
+    return f"{'GTX' if _GTX.match(name) else 'RTX'} {name}"
+
+
 def _shaped(text: Text) -> Iterator[DeviceMention]:
     """Cards the catalogue lacks, by the shape of their names."""
     for found in _SHAPES.finditer(text.folded):
-        name = text.quote(found.start(), found.end())
-        if name[0].isdigit():
-            name = f"{'RTX' if name[0] == '2' else 'GTX'} {name}"
+        name = _with_series(text.quote(found.start(), found.end()))
         match = find(name, "accelerator", False)
         yield DeviceMention(
             name, match.id, "gpu", found.start(), found.end(), core_start=found.start(), core_end=found.end()

@@ -22,6 +22,16 @@ _RETRACTS = re.compile(
 )
 _ALL_DAY = re.compile(r"24\s?/\s?$")
 _SLOT = re.compile(r"\s?-?(?:slot|lanes?|riser|link|pcie|pci-e|gen ?\d|anbindung|elektrisch|electrical)")
+_LABELS_BEFORE = frozenset(
+    ("input before", "output before", "context before", "label input", "label output", "label context")
+)
+_LABEL_OF_NEXT = re.compile(r"[\s,]{1,2}[a-z]+\s?[:=]?\s?(?:~|ca\.? |about |max\.? )?\d")
+_WHAT_AT = re.compile(
+    r"\b(?:was passiert|was ist|wie sieht es(?: aus)?|what happens|what about|how about|and|und|aber|"
+    r"but)\s(?:then |dann )?"
+    r"(?:bei|mit|at|with|for|fuer)\s$"
+)
+_ENDS = re.compile(r"\s?(?:$|[?!.])")
 _PCIE = re.compile(r"\b(?:pcie|pci-e|gen ?\d|lanes|slot|riser|\d\.0)\W*$")
 _OF_THEM = re.compile(r"^(?:of |davon)")
 _FOR = re.compile(r"\b(?:fuer|for|with|mit)\s$")
@@ -118,6 +128,8 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
     if _ONE_IN.search(place.left) and quantity.value > 1 and ONE_IN_AFTER.match(place.right):
         return [Reading("active_share", 1 / quantity.value, *quantity.span, 7.0, "one in")]
     found = list(proposals(place, _RULES))
+    if _LABEL_OF_NEXT.match(place.right) and any(r.rule in _LABELS_BEFORE for r in found):
+        found = [r for r in found if not r.rule.endswith(" after")]
     if quantity.scale not in ("", "k"):
         found = [r for r in found if not r.rule.startswith("length in")]
     if quantity.scale and not quantity.unit:
@@ -176,11 +188,20 @@ def _vague_one(quantity: Quantity, text: Text) -> bool:
     )
 
 
+_HEADS = frozenset(("users", "concurrency"))
+
+
 def _inherited(place: Surroundings, before: Sequence[tuple[Quantity, Reading]]) -> Reading | None:
     """ "16k Kontext, nein 4k" and "10 Nutzer, also 100": a bare correction speaks of the figure before it."""
-    if not before or not _RETRACTS.search(place.left) or place.quantity.unit:
+    if not before or place.quantity.unit:
         return None
     start, end = place.quantity.span
+    if before[-1][1].field in _HEADS and _WHAT_AT.search(place.left) and _ENDS.match(place.right):
+        return Reading(
+            before[-1][1].field, place.quantity.value, start, end, before[-1][1].score + 1.5, "asked of another"
+        )
+    if not _RETRACTS.search(place.left):
+        return None
     return Reading(before[-1][1].field, place.quantity.value, start, end, before[-1][1].score, "correction")
 
 

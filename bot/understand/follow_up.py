@@ -57,9 +57,11 @@ _OR_WITH = re.compile(
     r"stattdessen|instead|switch to|wechsel\w* (?:auf|zu)|nimm|use|take|try|versuch\w*|"
     r"make it|mach\w*|lieber|rather|then|dann|same|dasselbe|das gleiche|gleiche\w*)\b"
 )
+_TIMES_WORD = "two|three|four|five|six|eight|ten|zwei|drei|vier|fuenf|sechs|acht|zehn"
 _SCALE = re.compile(
-    r"\b(?P<op>double|twice|verdopp\w*|doppelt\w*|halve|halb\w*|half|haelfte|triple|verdreifach\w*|"
-    r"dreifach\w*|quadruple|vervierfach\w*|vierfach\w*|(?P<times>\d+|ten|zehn)[ -]?(?:times|x|"
+    r"\b(?P<op>double|twice|verdopp\w*|doppelt\w*|halve|halb\w*|half(?! of (?:them|those|us))|"
+    r"haelfte(?! (?:davon|von (?:ihnen|denen|uns)))|triple|verdreifach\w*|"
+    r"dreifach\w*|quadruple|vervierfach\w*|vierfach\w*|(?P<times>\d+|" + _TIMES_WORD + r")[ -]?(?:times|x|"
     r"mal|fach\w*)(?: (?:the|as many|so viele?|die|den|mehr|as much))?)\b"
 )
 _FACTORS = (
@@ -121,6 +123,15 @@ _OF_THOSE = re.compile(
     r"with|auf)\s(?:nur |just |only |den |the |doch )?(?P<kept>\d{1,2}|one|two|three|four|"
     r"eine[rn]?|zwei(?:en)?|drei(?:en)?|vier(?:en)?|acht|eight)(?=\s*(?:$|[.,!?]|then\b|please|bitte|instead|"
     r"stattdessen))"
+    r"|^\s*(?:ok(?:ay)?|gut|dann|alright|fine|ja|yes)\W{1,3}(?:dann |then |nur |just )?(?P<agreed>one|two|"
+    r"three|four|eight|"
+    r"eine?|zwei|drei|vier|acht)(?=\s?(?:$|[.,!?;]))"
+)
+_MACHINES = re.compile(
+    r"\b(?P<n>\d{1,2}|"
+    + "|".join(sorted((w for w in NUMBER_WORDS if 2 <= NUMBER_WORDS[w] <= 12), key=len, reverse=True))
+    + r")\s?(?:x\s)?(?:solche\w*\s|such\s|of (?:these|those)\s|gleiche\w*\s|identical\s|davon\s)?"
+    r"(?:servern?|nodes?|knoten|boxe[ns]|box|rechnern?|machines?|maschinen)\b"
 )
 
 
@@ -129,7 +140,8 @@ _NTH_CARD = re.compile(
     r"\b(?:second|third|fourth|zweite[nrs]?|dritte[nrs]?|vierte[nrs]?)\s(?:\w+\s)?(?=(?:rtx |gtx |rx )?[a-z]{0,3}\d)"
 )
 _ONE_MORE = re.compile(
-    r"\b(?:a|eine?[nr]?)\s(?:second|third|fourth|zweite[nrs]?|dritte[nrs]?|vierte[nrs]?)\b(?! (?:option|variante|idea|idee|"
+    r"\b(?:a|eine?[nr]?)\s(?:second|third|fourth|zweite[nrs]?|dritte[nrs]?|vierte[nrs]?)\b(?! (?:option|"
+    r"variante|idea|idee|"
     r"user|nutzer|model|modell))|"
     r"\b(?:add|noch|plus|another|one more|ein\w* weitere\w*|dazu)\b.{0,24}\b(?:second|third|"
     r"fourth|zweite[nrs]?|dritte[nrs]?|vierte[nrs]?|another|one more|eine[nr]?|one|"
@@ -149,6 +161,7 @@ class FollowUp:
     adds_alternative: bool = False
     not_at_once: bool = False
     pieces: int | None = None
+    machines: int | None = None
     one_more: bool = False
     cheaper: bool = False
 
@@ -160,6 +173,7 @@ def read_follow_up(text: Text, in_thread: bool) -> FollowUp:
         return FollowUp(kind="reset" if _RESET.match(folded) and len(folded) < 24 else None)
     compares = bool(_ADD.search(folded))
     kind, index, target, factor = _operation(folded)
+    machines = _machines(folded)
     return FollowUp(
         kind=kind,
         index=index,
@@ -168,7 +182,8 @@ def read_follow_up(text: Text, in_thread: bool) -> FollowUp:
         adds_card=bool(_ADD_CARD.search(folded) or _NTH_CARD.search(folded)) and not compares,
         adds_alternative=compares,
         not_at_once=bool(_NOT_AT_ONCE.search(folded)),
-        pieces=_pieces(folded),
+        pieces=None if machines else _pieces(folded),
+        machines=machines,
         one_more=bool(_ONE_MORE.search(folded)),
         cheaper=bool(_CHEAPER.search(folded)),
     )
@@ -213,7 +228,8 @@ def _picked(folded: str) -> int | None:
 
 _SHORT = 90
 _NO_PICK = re.compile(
-    r"\b(?:first|erste[nr]?) (?:token|wort|word|antwort)|\b(?:per|pro|a|each|every|in der|letzte[nr]?) (?:second|sekunde)|"
+    r"\b(?:first|erste[nr]?) (?:token|wort|word|antwort)|\b(?:per|pro|a|each|every|in der|"
+    r"letzte[nr]?) (?:second|sekunde)|"
     r"\b(?:last|letzte[nrms]?) (?:week|month|year|time|night|woche|monat|jahr|mal|zeit)|cheaper\W*$"
 )
 
@@ -221,7 +237,7 @@ _NO_PICK = re.compile(
 def _factor(scaled: re.Match[str]) -> float:
     times = scaled.group("times")
     if times:
-        return float(times) if times.isdigit() else 10.0
+        return float(times) if times.isdigit() else float(NUMBER_WORDS[times])
     return next(factor for start, factor in _FACTORS if scaled.group("op").startswith(start))
 
 
@@ -254,11 +270,20 @@ def _drop_field(word: str) -> str:
     )
 
 
+def _machines(folded: str) -> int | None:
+    """ "And with 2 such servers?": so many of the machine that the thread holds."""
+    found = None if _NO_MORE.search(folded) else _MACHINES.search(folded)
+    if not found:
+        return None
+    digits = found.group("n")
+    return int(digits) if digits.isdigit() else NUMBER_WORDS[digits]
+
+
 def _pieces(folded: str) -> int | None:
     if _NO_MORE.search(folded):
         return None
     found = _OF_THOSE.search(folded)
     if not found:
         return None
-    digits = found.group("n") or found.group("kept")
+    digits = found.group("n") or found.group("kept") or found.group("agreed")
     return int(digits) if digits.isdigit() else NUMBER_WORDS[digits]

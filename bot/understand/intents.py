@@ -154,7 +154,8 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         "cost",
         3.0,
         r"\b(?:kost\w*|\w+(?:kosten|preise?)\b|or buy\b|buy it\b|"
-        r"oder kaufen|costs?\b|costing|pric(?:e|es|ing)|preis\w*|cheap\w*|guenstig\w*|billig\w*|"
+        r"oder kaufen|(?<=[$€] )(?:per|pro|an|a|je) (?:hour|stunde|h\b|month|monat|day|tag|year|jahr|mtok|"
+        r"million|mio)|costs?\b|costing|pric(?:e|es|ing)|preis\w*|cheap\w*|guenstig\w*|billig\w*|"
         r"teuer|expensive|overpay\w*|rent(?:s|al|ing)?\b|miet\w*|buy or rent|kaufen oder mieten|"
         r"break[- ]?even|amortis\w*|rentier\w*|rechnet sich|rechnen sich|tco\b|per million|"
         r"pro million|/mtok|per mtok|pro mio|wirtschaftlich\w*|roi\b|api bill|(?:how much|"

@@ -133,7 +133,7 @@ _FLYING = re.compile(
     r"agents?|agenten|calls?|mics?|mikrofon\w*|meetings?|dialog\w*|verbindungen|connections?|"
     r"kanaele|callers?|anrufer\w*|telefonate\w*|interviews?|seqs?|sequen\w*)$"
 )
-_NOT_NOW = re.compile(r"[\s,]{0,2}(?:(?:a|per|pro|am|je|every|each|taeglich|daily)\b|/)")
+_NOT_NOW = re.compile(r"\s?(?:a\b|/)|[\s,]{0,2}(?:per|pro|am|je|every|each|taeglich|daily)\b")
 _AT_ONCE_WORD = re.compile(r"(?:parallel|simultan|simult|gleichzeitig|conc)")
 
 

@@ -124,7 +124,8 @@ UNITS: dict[str, Unit] = {**{unit: unit for unit, _ in _UNITS}, "-": ""}
 _UNIT = re.compile("|".join(f"(?P<u{n}>{pattern})" for n, (_, pattern) in enumerate(_UNITS)))
 _GAP = re.compile(r"[\s\-_]{0,2}(?:\(s\))?")
 _FILLER = re.compile(
-    r"(?:(?:simultaneous|concurrent|parallel|gleichzeitig|simultan|aktiv|active|live|voice|"
+    r"(?:(?:running|laufend|offen|open|pending|queued|simultaneous|concurrent|parallel|gleichzeitig|"
+    r"simultan|aktiv|active|live|voice|"
     r"whisper|internal|intern|daily|taeglich|"
     r"chat|max|peak|power|heavy|light|andere|other|extra|neue|new|lange?|kurze?|long|short|"
     r"full|typical|potentielle|potential|our|"

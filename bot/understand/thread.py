@@ -203,6 +203,10 @@ def _merge_hardware(values: dict[str, Any], other: dict[str, Any], turn: Request
             d.model_copy(update={"count": float(follow_up.pieces)}) for d in values["hardware"][:1]
         )
         return
+    if follow_up.machines and not turn.hardware and values["layout"] == "machine" and len(values["hardware"]) == 1:
+        device = values["hardware"][0]
+        values["hardware"] = (device.model_copy(update={"count": (device.count or 1) * follow_up.machines}),)
+        return
     if (
         follow_up.one_more
         and not turn.hardware
