@@ -1,6 +1,8 @@
 """Messages, threads and slash lines as people write them, each with what must be read, and traps with what must not."""
 
 import json
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,24 +27,38 @@ def _turns(case: dict[str, Any]) -> list[str]:
     return case.get("turns") or [case["text"]]
 
 
+@cache
+def _read_once(texts: tuple[str, ...]) -> tuple[Request, ...]:
+    return tuple(read_thread(texts))
+
+
+def _readings(case: dict[str, Any]) -> tuple[Request, ...]:
+    """Every test looks at the same reading of a case; a Request is frozen."""
+    return _read_once(tuple(_turns(case)))
+
+
+def _judged(case: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], Request]]:
+    return zip(_turns(case), case.get("gold_turns") or [case["gold"]], _readings(case), strict=True)
+
+
 @pytest.mark.parametrize("case", _CASES, ids=lambda case: case["id"])
 def test_each_turn_is_read_as_its_gold_says(case: dict[str, Any], judge: ModuleType) -> None:
     wrong = [
         (text, {name: outcome for name, outcome in judge.judge(gold, got).items() if outcome not in ("right", "none")})
-        for text, gold, got in judge.turns(case)
+        for text, gold, got in _judged(case)
     ]
     assert [entry for entry in wrong if entry[1]] == []
 
 
 @pytest.mark.parametrize("case", [*_TRAPS, *(c for c in _CASES if "forbid" in c)], ids=lambda case: case["id"])
 def test_traps_are_avoided(case: dict[str, Any], judge: ModuleType) -> None:
-    assert [trap for got in read_thread(_turns(case)) for trap in judge.forbidden(case, got)] == []
+    assert [trap for got in _readings(case) for trap in judge.forbidden(case, got)] == []
 
 
 @pytest.mark.parametrize("case", [*_CASES, *_TRAPS], ids=lambda case: case["id"])
 def test_every_filled_field_quotes_the_message_or_its_thread(case: dict[str, Any]) -> None:
     texts = _turns(case)
-    for number, got in enumerate(read_thread(texts)):
+    for number, got in enumerate(_readings(case)):
         said = "\n".join(texts[: number + 1])
         assert [name for name in _filled(got) if not got.evidence.get(name)] == []
         assert [words for words in got.evidence.values() if words not in said] == []
@@ -57,7 +73,7 @@ def _filled(got: Request) -> list[str]:
 
 @pytest.mark.parametrize("case", [*_CASES, *_TRAPS], ids=lambda case: case["id"])
 def test_every_spec_is_one_that_the_engine_takes(case: dict[str, Any]) -> None:
-    for got in read_thread(_turns(case)):
+    for got in _readings(case):
         for spec in specs_of(got):
             parse_spec(spec)
 
@@ -66,7 +82,7 @@ def test_german_is_read_as_well_as_english(judge: ModuleType) -> None:
     right: dict[str, list[bool]] = {"de": [], "en": []}
     for case in _CASES:
         if case["lang"] in right:
-            right[case["lang"]] += [judge.exact(judge.judge(gold, got)) for _, gold, got in judge.turns(case)]
+            right[case["lang"]] += [judge.exact(judge.judge(gold, got)) for _, gold, got in _judged(case)]
     shares = {lang: sum(outcomes) / len(outcomes) for lang, outcomes in right.items()}
     assert abs(shares["de"] - shares["en"]) <= 0.03
 
