@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from bot.compose.draft import Draft
 from bot.explain import with_mark
@@ -10,7 +12,7 @@ from bot.reply.wording import Wording
 from bot.sized import Sized
 from sizing.catalogue.entries import Accelerator
 from sizing.errors import UserError
-from sizing.memory.training.fitting import Step, largest_batch, largest_sequence, steps_to_fit
+from sizing.memory.training.fitting import Step, largest_batch, largest_sequence, steps_to_fit, unchecked_gib
 from sizing.memory.training.rollouts import Rollouts, rollouts
 from sizing.memory.training.run import Run, resolve_run
 from sizing.spec import WorkloadSpec
@@ -18,6 +20,9 @@ from sizing.system.ram import shared_memory_gb, workers_per_gpu
 from sizing.system.storage import write_seconds
 
 _KEPT = 3
+_RAN_OUT: Final = re.compile(
+    r"\booms?\b|out of (?:cuda |gpu )?memory|speicher (?:reicht nicht|läuft voll|voll|geht aus)", re.IGNORECASE
+)
 _ACTIVATIONS_MATTER = 0.5
 
 
@@ -34,6 +39,8 @@ def say_fitting(draft: Draft, sized: Sized) -> None:
         _say(draft, "fits_most", "training_memory", _limits(draft, spec, sized))
         if not sized.estimate.fits:
             _say(draft, "ways", "training_memory", _ways(draft, spec))
+        elif _RAN_OUT.search(draft.sources.query) and run.checkpointing != "none":
+            _say(draft, "ways", "training_memory", _ran_out(draft, spec))
     _say_rollouts(draft, run)
     if any(_lacks_bf16(device.accelerator) for device in run.devices):
         draft.material.add_names(["BF16", "FP16", "Flash Attention 2"])
@@ -79,6 +86,12 @@ def _ways(draft: Draft, spec: WorkloadSpec) -> Iterator[str]:
         draft.material.add_data(step.data())
     shown = " → ".join(_step(step, draft) for step in steps)
     yield draft.words.text("fitting", "then_fits" if steps[-1].fits else "never_fits", steps=shown)
+
+
+def _ran_out(draft: Draft, spec: WorkloadSpec) -> Iterator[str]:
+    need = unchecked_gib(spec)
+    draft.material.add_data({"need_gib": need})
+    yield draft.words.text("fitting", "ran_out", need=need)
 
 
 def _step(step: Step, draft: Draft) -> str:

@@ -134,7 +134,7 @@ def _headline(told: _Told, asked: tuple[Focus, ...]) -> tuple[str, tuple[Focus, 
         _add_link_names(told)
         return told.text(f"lanes_{system.lanes.matters}"), ("lanes",)
     if asked[:1] == ("ram",) and system.ram is not None and system.ram.verdict:
-        return told.text(f"ram_{system.ram.verdict}", has=system.ram.has_gb), ()
+        return told.text(f"ram_{system.ram.verdict}", has=system.ram.has_gb, proposed=system.ram.proposed_gb), ()
     if system.ram is None or system.cpu is None:
         wall = power.wall_w if power else 0.0
         return told.words.text("headline", "machine_unified", hardware=told.hardware, wall=wall), ()
@@ -310,7 +310,7 @@ def _ram(told: _Told) -> Iterator[str]:
     if ram.rule_gb > ram.sum_gb:
         yield told.text("ram_rule", rule=ram.rule_gb)
     if ram.has_gb is not None and ram.verdict:
-        yield told.text(f"ram_{ram.verdict}", has=ram.has_gb)
+        yield told.text(f"ram_{ram.verdict}", has=ram.has_gb, proposed=ram.proposed_gb)
     if told.system.place.ecc_advised:
         yield told.text("ecc_advised")
     elif "ecc" in told.question.lower():

@@ -14,7 +14,9 @@ _OTHER_LANES = 2 * 4 + 8
 _BYTES_PER_TOKEN_SENT = 300.0  # one streamed token as a server-sent event with its JSON: planning figure
 _LINE_SHARE = 0.9
 _SLOT_WIDTH = 2
-_FAST_LINKS = frozenset({"nvlink", "nvlink-bridge", "infinity-fabric", "xe-link", "ici", "neuronlink", "hccs", "ethernet-roce"})
+_FAST_LINKS = frozenset(
+    {"nvlink", "nvlink-bridge", "infinity-fabric", "xe-link", "ici", "neuronlink", "hccs", "ethernet-roce"}
+)
 
 Matters = Literal["hardly", "loading", "prefill", "much"]
 
@@ -53,7 +55,9 @@ class Network:
 
 def lanes_of(needs: Needs) -> Lanes | None:
     """Lanes and slots for the cards; None where they are modules on a board of their own or no cards at all."""
-    cards = [device for device in needs.gpus if device.accelerator is None or device.accelerator.form_factor == "pcie-card"]
+    cards = [
+        device for device in needs.gpus if device.accelerator is None or device.accelerator.form_factor == "pcie-card"
+    ]
     if not cards:
         return None
     first = cards[0].accelerator
@@ -61,11 +65,15 @@ def lanes_of(needs: Needs) -> Lanes | None:
     width = (first.pcie.get("lanes") if first else None) or 16
     gen = (first.pcie.get("gen") if first else None) or 4
     wired, lanes = min(gen, needs.host.pcie_gen or gen), min(width, needs.host.pcie_lanes or width)
-    full, least = boards * width + _OTHER_LANES, boards * (4 if needs.tensor == 1 and not needs.trains else 8) + _OTHER_LANES
+    full, least = (
+        boards * width + _OTHER_LANES,
+        boards * (4 if needs.tensor == 1 and not needs.trains else 8) + _OTHER_LANES,
+    )
     platform, has = _platform(full)
     joined = first.interconnect["type"] if first else "none"
     return Lanes(
-        boards, full, least, _platform(least)[0], boards * ((first.slots if first else None) or _SLOT_WIDTH), platform, has, _matters(needs), wired, lanes,
+        boards, full, least, _platform(least)[0], boards * ((first.slots if first else None) or _SLOT_WIDTH),
+        platform, has, _matters(needs), wired, lanes,
         float(fact(f"pcie-gen{min(wired, 6)}", "x1")) * lanes, joined.startswith("nvlink"),
         int((first.interconnect.get("max_domain") if first else None) or 1),
     )  # fmt: skip

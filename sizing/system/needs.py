@@ -40,7 +40,11 @@ class Needs:
     @property
     def gpus(self) -> tuple[Device, ...]:
         """Devices that sit in slots or sockets of the machine; none where the device is itself a machine or a processor."""
-        return tuple(d for d in self.devices if d.accelerator is None or d.accelerator.kind not in ("soc", "apu", "laptop", "cpu"))
+        return tuple(
+            d
+            for d in self.devices
+            if d.accelerator is None or d.accelerator.kind not in ("soc", "apu", "laptop", "cpu")
+        )
 
 
 def needs_of(spec: WorkloadSpec, estimate: Estimate | None = None, *, tensor: int | None = None) -> Needs:

@@ -148,7 +148,10 @@ def _idle_w(needs: Needs, platform: Platform) -> float:
     """Middle of the facts' planning ranges: the machine without load, each card with a model loaded."""
     if not needs.gpus:
         return 10.0 * len(needs.devices)
-    low, high = fact("base-watts", {"desktop": "desktop_idle", "workstation": "workstation_idle", "server": "server_1s_idle"}[platform])
+    low, high = fact(
+        "base-watts",
+        {"desktop": "desktop_idle", "workstation": "workstation_idle", "server": "server_1s_idle"}[platform],
+    )
     each = fact("gpu-idle-watts", "datacenter_sxm" if _is_module(needs.gpus[0].accelerator) else "consumer")
     return float((low + high) / 2 + len(needs.gpus) * sum(each) / 2)
 

@@ -15,6 +15,7 @@ from sizing.units import GB, GIB
 _SYSTEM_GB, _ENGINE_GB, _FILES_GB = 4.0, 4.0, 8.0
 _SERVICES_GB = 16.0
 _RESERVE_SHARE = 0.25
+_LEAST_OF_RULE = 0.25  # planning figure: with less, files are read from disk again and again while they load, and nothing runs beside
 _SIZES_GB = (16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144)
 _EFFICIENCY = 0.8  # share of the nominal rate that a CPU reaches: fact achievable-memory-fraction
 # A worker of a PyTorch DataLoader with tokenised text: planning figure; images and audio take several times as much.
@@ -68,7 +69,8 @@ def ram_of(needs: Needs) -> Ram | None:
     has = needs.host.ram_gb
     verdict: Literal["ok", "tight", "no"] | None = None
     if has is not None:
-        verdict = "ok" if has >= wanted * 0.98 else "tight" if has >= offloaded + _SYSTEM_GB + _ENGINE_GB else "no"
+        least = max(offloaded + _SYSTEM_GB + _ENGINE_GB, _LEAST_OF_RULE * rule)
+        verdict = "ok" if has >= wanted * 0.98 else "tight" if has >= least else "no"
     return Ram(offloaded, services, _FILES_GB, index, workers, reserve, parts + reserve, rule, proposed, has, verdict)
 
 
@@ -115,7 +117,12 @@ def _cores(role: Role, needs: Needs) -> int:
 def channels() -> tuple[tuple[str, float], ...]:
     """(platform, nominal GB/s) from two channels of desktop DDR5 to twelve channels of server DDR5, one socket each."""
     server = fact("server-memory")
-    wanted = ("Threadripper 9000 4ch DDR5-6400", "EPYC Rome/Milan 8ch DDR4-3200", "EPYC Genoa 12ch DDR5-4800", "EPYC Turin 12ch DDR5-6400")
+    wanted = (
+        "Threadripper 9000 4ch DDR5-6400",
+        "EPYC Rome/Milan 8ch DDR4-3200",
+        "EPYC Genoa 12ch DDR5-4800",
+        "EPYC Turin 12ch DDR5-6400",
+    )
     return (("2ch DDR5-5600", number("ddr5-5600-dual")), *((name, float(server[name])) for name in wanted))
 
 

@@ -50,7 +50,9 @@ class Storage:
 def storage_of(needs: Needs) -> Storage:
     """Capacity with growth, and load times from each usual medium."""
     models = needs.model_file_gb * _VERSIONS
-    databases = _DATABASE_GB + needs.index_gib * GIB / GB * 2 if needs.task == "rag" or needs.index_gib else _DATABASE_GB
+    databases = (
+        _DATABASE_GB + needs.index_gib * GIB / GB * 2 if needs.task == "rag" or needs.index_gib else _DATABASE_GB
+    )
     checkpoints = needs.checkpoint_gb * _KEPT_CHECKPOINTS
     total = _SYSTEM_GB + models + needs.document_gb + databases + _LOGS_GB + checkpoints
     grown = total * _GROWTH

@@ -63,6 +63,11 @@ def need_gib(spec: WorkloadSpec) -> float:
     return max(gib(device.total_bytes) for device in plan_training(resolve_run(with_device)).devices)
 
 
+def unchecked_gib(spec: WorkloadSpec) -> float:
+    """Need of the tightest device if no activation were recomputed."""
+    return need_gib(_with(spec, checkpointing="none"))
+
+
 def largest_sequence(spec: WorkloadSpec) -> int | None:
     """The longest sequence that fits, in steps of 128 tokens; None where not even the shortest does."""
     return _largest(

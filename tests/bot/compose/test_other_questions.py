@@ -127,6 +127,12 @@ TRAINING = [
         "Chinchilla",
         "Tage",
     ),
+    (
+        "unsloth lora on Llama-3.1-8B-Instruct, cutoff 4096, bs 1, r 8, runs out of memory on an L40",
+        "^Yes",
+        "without checkpointing",
+        "47.3",
+    ),
     ("Flux komplett feintunen (kein LoRA): wie viel VRAM wirklich?", "206.GiB", "BF16", "Textencoder"),
     (
         "7b Modell, volles GRPO: wie viel Speicher brauch ich da",
@@ -149,7 +155,8 @@ COST = [
         "32 requests at once",
     ),
     (
-        "Miete 1.000 € im Monat für einen Server mit RTX 6000 Ada, Llama 3.3 70B 4 Bit für 15 Leute. Lohnt das gegen ChatGPT Team mit 25 € pro Kopf?",
+        "Miete 1.000 € im Monat für einen Server mit RTX 6000 Ada, Llama 3.3 70B 4 Bit für 15 Leute. "
+        "Lohnt das gegen ChatGPT Team mit 25 € pro Kopf?",
         "Gegen den Festpreis:",
         "375",
         "ab 40 Personen",
