@@ -7,6 +7,7 @@ sentences of a language model.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterable, Mapping
@@ -64,6 +65,7 @@ _WHITE = re.compile(rf"{_SPACE}+")
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]")
 _LONGEST_NAME = 160
+_KEPT_CHARACTERS = 300
 _SIZES: Final = {name: frozenset({1.0} | {s for d, s in _UNITS.values() if d == name}) for name, _ in _UNITS.values()}
 _DATE = re.compile(r"(?<![\w-])(?:\d{4}-\d{2}(?:-\d{2})?|(?P<month_first>\d{2}/\d{4}))(?![\w-])")
 _STRIP = ".,;:!?()[]{}„“”\"'»«*…"
@@ -189,6 +191,12 @@ class Material:
 
 def numbers_in(text: str, lang: Lang) -> tuple[Number, ...]:
     """The numbers of a text; names with digits and citation marks are none. `33–52 ms` gives both ends their unit."""
+    if not _DIGIT.search(text):
+        return ()
+    return _known_numbers(text, lang) if len(text) <= _KEPT_CHARACTERS else _numbers_in(text, lang)
+
+
+def _numbers_in(text: str, lang: Lang) -> tuple[Number, ...]:
     rest = _without_names(text)
     matches = list(_TOKEN.finditer(rest))
     units: list[str | None] = [match["unit"] for match in matches]
@@ -196,6 +204,10 @@ def numbers_in(text: str, lang: Lang) -> tuple[Number, ...]:
         if units[place] is None and rest[match.end() : following.start()] in ("–", "-"):
             units[place] = following["unit"]
     return tuple(_number(match, unit, lang) for match, unit in zip(matches, units, strict=True))
+
+
+# An answer's estimates and the catalogue say the same few thousand things again and again.
+_known_numbers = functools.lru_cache(maxsize=8192)(_numbers_in)
 
 
 def marks_in(text: str) -> tuple[str, ...]:
@@ -216,9 +228,18 @@ def _plain(text: str) -> str:
     return _WHITE.sub(" ", text).casefold()
 
 
-def _named(text: str) -> set[str]:
+def _named(text: str) -> frozenset[str]:
+    if not _DIGIT.search(text):
+        return frozenset()
+    return _known_names(text) if len(text) <= _KEPT_CHARACTERS else _names_in(text)
+
+
+def _names_in(text: str) -> frozenset[str]:
     words = {name.strip(_STRIP).casefold() for word in _WORD.findall(text) if (name := _name_in(word))}
-    return words | {day for match in _DATE.finditer(text) for day in _days(match)}
+    return frozenset(words | {day for match in _DATE.finditer(text) for day in _days(match)})
+
+
+_known_names = functools.lru_cache(maxsize=8192)(_names_in)
 
 
 def _days(match: re.Match[str]) -> set[str]:

@@ -140,7 +140,7 @@ class Deployment:
 
 @contextlib.asynccontextmanager
 async def deployed(
-    count: int, database: str, data: Path, *, retry_delays_s: tuple[float, ...] = (0.5, 6.0, 20.0), **options: str
+    count: int, database: str, data: Path, *, retry_delays_s: tuple[float, ...] = (1.0, 20.0, 60.0), **options: str
 ) -> AsyncIterator[Deployment]:
     """So many replicas on one database. Slack repeats at once, after one and after five minutes; here sooner."""
     app = App.from_manifest(manifest("https://bot.example/slack/events"))

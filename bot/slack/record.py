@@ -72,7 +72,7 @@ class Recorder:
         thread = (
             None
             if certain or not message.thread_ts
-            else await room.offload.database(room.store.thread, message.thread_id)
+            else await room.offload.urgent(room.store.thread, message.thread_id)
         )
         strict = await room.strict() if message.thread_ts and not certain else frozenset()
         if not addressed(message, room.me, thread, strict):
@@ -90,8 +90,8 @@ class Recorder:
         click = click_of(body, room.me)
         if isinstance(click, str):
             return Arrival("ignored", reason=click)
-        stored = await room.offload.database(room.store.answer, click.answer_id)
-        thread = await room.offload.database(room.store.thread, stored.thread_id) if stored else None
+        stored = await room.offload.urgent(room.store.answer, click.answer_id)
+        thread = await room.offload.urgent(room.store.thread, stored.thread_id) if stored else None
         if thread is None or (thread.team, thread.channel) != (room.me.team, click.channel):
             return Arrival("gone")
         return await self._record(turn_of_click(click, thread), revive=click.action == "share")
@@ -100,7 +100,7 @@ class Recorder:
         room = self.room
         if await self._full(turn):
             return Arrival("busy", turn)
-        outcome = await room.offload.database(
+        outcome = await room.offload.urgent(
             room.inbox.record, turn, most_per_minute=room.settings.turns_per_minute, revive=revive
         )
         return Arrival(outcome, turn)
@@ -108,6 +108,6 @@ class Recorder:
     async def _full(self, turn: NewTurn) -> bool:
         """Whether this workspace, or this person, has as many open questions as it may: others' are none of its business."""
         room, settings = self.room, self.room.settings
-        if await room.offload.database(room.inbox.waiting, turn.team) >= settings.refuse_above:
+        if await room.offload.urgent(room.inbox.waiting, turn.team) >= settings.refuse_above:
             return True
-        return await room.offload.database(room.inbox.waiting, turn.team, turn.user) >= settings.refuse_above_of_person
+        return await room.offload.urgent(room.inbox.waiting, turn.team, turn.user) >= settings.refuse_above_of_person

@@ -27,9 +27,10 @@ def malformed(body: bytes, content_type: str) -> str | None:
 
 
 def _payload(text: str, content_type: str) -> Any:
-    if content_type.startswith("application/json"):
+    # Bolt goes by the first character as well.
+    if content_type.startswith("application/json") or text.startswith("{"):
         return json.loads(text)
-    form = {name: values[0] for name, values in parse_qs(text, max_num_fields=200).items()}
+    form = {name: values[0] for name, values in parse_qs(text, keep_blank_values=True, max_num_fields=200).items()}
     return json.loads(form["payload"]) if "payload" in form else form
 
 
@@ -38,7 +39,8 @@ def _wrong_part(found: dict[str, Any]) -> str | None:
         if found.get(name) is not None and not isinstance(found[name], kinds):
             return name
     event = found.get("event") or {}
-    if any(not isinstance(event.get(name) or "", str) for name in _TEXTS):
+    texts = _TEXTS if event.get("type") in ("message", "app_mention") else ("type",)
+    if any(not isinstance(event.get(name) or "", str) for name in texts):
         return "event"
     if "command" in found and not all(found.get(name) for name in _COMMAND):
         return "command"
