@@ -18,8 +18,8 @@ _LABEL_WIDTH: Final = 28
 _FONT: Final = 9.5
 
 
-def png(chart: Chart, lang: Lang) -> bytes:
-    """The chart as a PNG of about 1200 pixels width.
+def png(chart: Chart, lang: Lang, *, titled: bool = True) -> bytes:
+    """The chart as a PNG of about 1200 pixels width; untitled where what shows it has the title already.
 
     Uses Matplotlib's object interface, which keeps no global state: safe in several threads at once.
     """
@@ -29,6 +29,8 @@ def png(chart: Chart, lang: Lang) -> bytes:
     figure = Figure(figsize=(7.6, 1.4 + 0.62 * len(chart.bars)), dpi=160, layout="constrained")
     axes = figure.add_subplot()
     _draw(axes, chart, lang)
+    if titled:
+        axes.set_title(chart.title, loc="left", fontsize=_FONT + 1)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=6, fontsize=_FONT, frameon=False)
     buffer = io.BytesIO()
     figure.set_canvas(FigureCanvasAgg(figure))
@@ -69,7 +71,6 @@ def _draw(axes: object, chart: Chart, lang: Lang) -> None:
     axes.set_yticks(list(rows), [textwrap.fill(bar.label, _LABEL_WIDTH) for bar in chart.bars], fontsize=_FONT)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.32 * max(_extent(bar) for bar in chart.bars))
-    axes.set_title(chart.title, loc="left", fontsize=_FONT + 1)
     axes.tick_params(axis="x", labelsize=_FONT)
     axes.spines[["top", "right"]].set_visible(False)
 

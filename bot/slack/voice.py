@@ -239,7 +239,7 @@ class SlackVoice:
                 file["name"] async for m in self._since(turn) for file in m.get("files", [])
             }:
                 return
-            picture = await self.offload.compute(png, answer.chart, answer.lang)
+            picture = await self.offload.compute(png, answer.chart, answer.lang, titled=False)
             async with translated():
                 await self.client.files_upload_v2(
                     channel=turn.channel, thread_ts=thread_ts, filename=name, title=cut(answer.chart.title, _TITLE_CHARS),

@@ -14,7 +14,7 @@ from bot.form import Fields, faults, filled_from, question
 from bot.reply import views
 from bot.reply.labels import label, labels
 from bot.slack import forms
-from bot.slack.needs import SHORTCUTS, SUBCOMMANDS
+from bot.slack.needs import SHORTCUTS, SUBCOMMANDS, manifest
 from bot.thread import TeamDefaults
 from playground.modals import after_submission, element, on_top
 
@@ -316,6 +316,22 @@ def test_both_languages_have_the_same_texts_with_the_same_fields() -> None:
     assert {key: set(fields.findall(text)) for key, text in english.items()} == {
         key: set(fields.findall(text)) for key, text in german.items()
     }
+
+
+@pytest.mark.parametrize("callback", sorted(SHORTCUTS))
+async def test_every_shortcut_of_the_manifest_opens_a_form(chat: Any, callback: str) -> None:
+    said = await chat.slack.say(chat.anna, chat.channel, "we think of Qwen3-32B on an L40S")
+    await chat.slack.shortcut(chat.anna, callback, said)
+    await chat.slack.until(lambda: on_top(chat.slack.workspace, chat.anna.id) is not None, what="a form")
+
+
+def test_shortcuts_and_prompts_keep_slacks_limits() -> None:
+    features = manifest()["features"]
+    assert len(features["shortcuts"]) <= 10
+    assert all(len(each["name"]) <= 24 and len(each["description"]) <= 150 for each in features["shortcuts"])
+    assert len(features["agent_view"]["agent_description"]) <= 300
+    assert len(features["agent_view"]["suggested_prompts"]) <= 4
+    assert all(len(label(lang, "home_example_list").splitlines()) <= 4 for lang in ("de", "en"))
 
 
 def test_subcommands_are_words_that_no_question_begins_with() -> None:
