@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from sqlalchemy.exc import SQLAlchemyError
+from structlog.contextvars import bind_contextvars
 
 from bot import metrics
 from bot.answer import Answer, Lang
@@ -31,6 +32,7 @@ from bot.settings import Settings
 from bot.store import Store
 from bot.thread import Context, TeamDefaults, ThreadState
 from bot.thread import Turn as Said
+from bot.tracing import span
 
 log = logger()
 
@@ -187,9 +189,11 @@ class Worker:
 
     async def _work(self, turn: Turn) -> None:
         """One turn to its end, whatever that is. Here and nowhere else is any error caught."""
+        bind_contextvars(turn=turn.key, id=error_id_of(turn.key), team=turn.team)
         try:
-            async with self._held(turn):
-                await self._answer_or_give_up(turn)
+            with span("turn", turn=turn.key, kind=turn.kind, attempt=turn.attempts):
+                async with self._held(turn):
+                    await self._answer_or_give_up(turn)
         except LeaseLost:
             log.warning("lease lost", turn=turn.key)
         except asyncio.CancelledError:
@@ -288,7 +292,9 @@ class Worker:
             state = state.model_copy(update={"lang": await self.voice.language(turn)})
         answer, after = await self._computed(turn, state, context)
         await self.offload.database(self.store.save_answer, turn.thread_id, answer)
-        await self.voice.deliver(turn, answer, begin)
+        metrics.count_answer(answer, after.last.request if after.last else {})
+        with metrics.post_seconds.time(), span("post"):
+            await self.voice.deliver(turn, answer, begin)
         await self.offload.database(
             self.inbox.finish, turn.key, self.owner, state=after, answer_id=answer.id, read_until=read_until
         )
@@ -299,7 +305,7 @@ class Worker:
             await self.offload.database(self.inbox.record, missed)
 
     async def _computed(self, turn: Turn, state: ThreadState, context: Context) -> tuple[Answer, ThreadState]:
-        with metrics.compute_seconds.time():
+        with metrics.compute_seconds.time(), span("compute"):
             try:
                 async with asyncio.timeout(self.settings.answer_timeout_s), self._showing(turn):
                     if turn.kind == "action":

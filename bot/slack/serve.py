@@ -117,11 +117,10 @@ async def running(settings: Settings, responder: Responder | None = None) -> Asy
     workspaces = await _workspaces(settings, engine, offload)
     inbox, store = Inbox(engine, settings.lease_s), Store(engine)
     voice = SlackVoice(workspaces, store, offload, settings.strict)
-    around = Context() if responder else await offload.compute(context_for, None, True, quiet=True)
-    worker = Worker(inbox, store, voice, responder or await _pipeline(offload), offload, settings, around)
+    worker = Worker(inbox, store, voice, responder or Pipeline(), offload, settings, Context())
     room = Room(settings, workspaces, inbox, store, offload, voice, worker)
     bolt = build(room)
-    room.work = asyncio.create_task(worker.run())
+    room.work = asyncio.create_task(_work(worker, offload, warm=responder is None))
     upkeep = asyncio.create_task(forget_what_is_old(Holdings(engine), offload, settings.retention_days))
     try:
         async with _socket(bolt, room):
@@ -134,10 +133,12 @@ async def running(settings: Settings, responder: Responder | None = None) -> Asy
         engine.dispose()
 
 
-async def _pipeline(offload: Offload) -> Pipeline:
-    pipeline = Pipeline()
-    await offload.compute(pipeline.warm)
-    return pipeline
+async def _work(worker: Worker, offload: Offload, *, warm: bool) -> None:
+    """Answer until stopped. Questions are recorded from the start; a first index may take minutes to build."""
+    if warm:
+        worker.around = await offload.compute(context_for, None, True, quiet=True)
+        await offload.compute(Pipeline().warm)
+    await worker.run()
 
 
 async def _workspaces(settings: Settings, engine: Engine, offload: Offload) -> Workspaces:

@@ -1,0 +1,44 @@
+"""Traces of turns by OpenTelemetry, where OTEL_EXPORTER_OTLP_ENDPOINT is set and the SDK is installed; else nothing.
+
+A turn's trace has its key, kind and the id that an apology would name; what people write is never in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+from collections.abc import Iterator
+from typing import Any
+
+_ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
+
+
+@contextlib.contextmanager
+def span(name: str, **attributes: str | int | float) -> Iterator[None]:
+    """A span around the body."""
+    tracer = _tracer()
+    if tracer is None:
+        yield
+        return
+    with tracer.start_as_current_span(name, attributes=attributes):
+        yield
+
+
+@functools.cache
+def _tracer() -> Any:
+    if not os.environ.get(_ENDPOINT):
+        return None
+    try:
+        from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError:
+        from bot.logs import logger
+
+        logger().error("no traces", reason="install opentelemetry-sdk and opentelemetry-exporter-otlp-proto-grpc")
+        return None
+    provider = TracerProvider(resource=Resource.create({"service.name": "sizewise"}))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    return provider.get_tracer("sizewise")
