@@ -81,7 +81,8 @@ async def load(
 ) -> Load:
     """Put the load on so many replicas for a while, wait for what is open, count."""
     found, before = Load(), os.getloadavg()[0]
-    async with deployed(replicas, database, data) as deployment:
+    # Without vectors: building them takes minutes on a busy machine and is no part of answering.
+    async with deployed(replicas, database, data, SIZEWISE_EMBEDDINGS="off") as deployment:
         await _warm(deployment)
         watching = asyncio.create_task(_memory(deployment.replicas, found))
         asked = await _ask(deployment, seconds, slash_per_s, questions_per_s, found)
@@ -105,7 +106,7 @@ async def _warm(deployment: Deployment) -> None:
     channel = deployment.slack.workspace.add_channel("warm", anna)
     for text in TEXTS:
         question = await deployment.slack.mention(anna, channel, text)
-        await deployment.slack.answer(question, timeout_s=90)
+        await deployment.slack.answer(question, timeout_s=300)
 
 
 async def _memory(replicas: list[Replica], found: Load) -> None:
