@@ -35,7 +35,7 @@ def page_app(slack: Slack) -> Starlette:
     page = Page(slack)
     deeds = {
         "say": page.say, "slash": page.slash, "click": page.click, "home": page.home, "shortcut": page.shortcut,
-        "submit": page.submit, "close": page.close, "view_action": page.view_action,
+        "submit": page.submit, "close": page.close, "stop": page.stop, "view_action": page.view_action,
     }  # fmt: skip
     return web_app(
         slack,
@@ -108,6 +108,7 @@ class Page:
             "channels": [self._channel(channel) for channel in channels],
             "messages": [self._message(message) for message in sorted(shown, key=lambda m: m.ts)],
             "statuses": {"/".join(where): status for where, status in workspace.status_now.items() if status},
+            "processing": ["/".join(where) for where, status in workspace.sessions.items() if status == "processing"],
             "prompts": self._prompts(user),
             "home": self._view(workspace.homes.get(user.id)),
             "modal": self._view(modals.on_top(workspace, user.id)),
@@ -199,6 +200,13 @@ class Page:
     async def shortcut(self, user: User, body: Json) -> Json:
         message = self._found(user, body)
         return _trouble(await self.slack.shortcut(user, str(body["callback"]), message), "the shortcut")
+
+    async def stop(self, user: User, body: Json) -> Json:
+        event = {
+            "type": "agent_session_stopped", "channel": body["channel"], "thread_ts": body["thread"], "user": user.id,
+            "streaming_message_ts": [], "event_ts": self.workspace.new_ts(),
+        }  # fmt: skip
+        return _trouble(await self.slack.event(event, self.workspace.channels[body["channel"]]), "stop")
 
     async def submit(self, user: User, body: Json) -> Json:
         shown = self.workspace.views[body["view"]]

@@ -133,6 +133,7 @@ class Workspace:
         self.triggers: dict[str, Trigger] = {}
         self.response_urls: dict[str, ResponseUrl] = {}
         self.statuses: list[tuple[str, str, str]] = []
+        self.sessions: dict[tuple[str, str], str] = {}
         self.status_now: dict[tuple[str, str], str] = {}
         self.prompts: list[Json] = []
         self.reactions: list[tuple[str, str, str]] = []

@@ -77,18 +77,26 @@ class Forms:
 
     async def size_this(self, ack: AsyncAck, shortcut: dict[str, Any], client: AsyncWebClient) -> None:
         await ack()
+        if self._outsider(shortcut):
+            return
         text = without_mention(str(shortcut["message"].get("text") or ""), self.room.me)
         lang = await self._lang(shortcut)
         await self.size_form(client, str(shortcut["trigger_id"]), lang, text, _where(shortcut))
 
     async def compare_this(self, ack: AsyncAck, shortcut: dict[str, Any], client: AsyncWebClient) -> None:
         await ack()
+        if self._outsider(shortcut):
+            return
         lang = await self._lang(shortcut)
 
         async def build() -> dict[str, Any]:
             return views.compare_form(lang, _where(shortcut).model_dump_json())
 
         await self.open(client, str(shortcut["trigger_id"]), lang, "compare_title", build)
+
+    def _outsider(self, body: dict[str, Any]) -> bool:
+        """Slack Connect fails closed: who is of another workspace opens and sends nothing."""
+        return body["user"].get("team_id") not in (self.room.me.team, self.room.me.enterprise, None)
 
     async def _lang(self, body: dict[str, Any]) -> Lang:
         return await self.room.voice.quick_locale(str(body["user"]["id"]))
@@ -111,7 +119,7 @@ class Forms:
     ) -> None:
         """Record the question, then acknowledge, then work: as with messages, what is acknowledged is not lost."""
         user = body["user"]
-        if user.get("team_id") not in (self.room.me.team, None):
+        if self._outsider(body):
             await ack()
             return
         where = Where.model_validate_json(str(view.get("private_metadata") or "{}"))

@@ -55,6 +55,7 @@ class SlackVoice:
         self.workspaces = workspaces
         self.store = store
         self.offload = offload
+        self._processing: set[str] = set()
         self._locales: dict[tuple[str, str], tuple[float, Lang]] = {}
 
     @property
@@ -105,11 +106,31 @@ class SlackVoice:
         """Show in the thread that the bot works."""
         if turn.root_ts:
             await self._status(turn, label(await self.language(turn), "computing"))
+            if turn.body.get("direct"):
+                self._processing.add(turn.thread_id)
+                await self._session(turn, "processing")
 
     async def settle(self, turn: Turn) -> None:
         """Take the status away where no post does it."""
         if turn.root_ts:
             await self._status(turn, "")
+            await self._at_rest(turn)
+
+    async def _at_rest(self, turn: Turn) -> None:
+        """An agent session ends its processing only when told; one that a crash left so is told at the next attempt."""
+        if turn.body.get("direct") and (turn.thread_id in self._processing or turn.attempts > 1):
+            self._processing.discard(turn.thread_id)
+            await self._session(turn, "active")
+
+    async def _session(self, turn: Spoken, status: str) -> None:
+        """The status of an agent session: while it is processing, Slack shows a stop button."""
+        try:
+            async with translated():
+                await self.client.agents_sessions_setStatus(
+                    channel_id=turn.channel, thread_ts=str(turn.root_ts), status=status
+                )
+        except (TryLater, Refused, BlocksRefused) as error:
+            log.info("session status not set", reason=str(error))
 
     async def _status(self, turn: Spoken, status: str) -> None:
         try:
@@ -129,6 +150,7 @@ class SlackVoice:
         else:
             reply = render(answer, said_before=str(turn.body.get("said_before") or ""))
             await self._post_all(turn, answer, reply, begin, turn.root_ts)
+            await self._at_rest(turn)
 
     async def share(self, turn: Turn, answer: Answer, begin: Begin) -> str:
         """Post a private answer in its channel; the ts of the new thread."""

@@ -116,6 +116,18 @@ def set_status(call: Call) -> Json:
     return {}
 
 
+@method("agents.sessions.setStatus")
+def set_session_status(call: Call) -> Json:
+    call.need("chat:write")
+    channel, status = call.channel("channel_id"), call.text("status")
+    if status not in ("active", "processing", "suspended", "closed"):
+        raise ApiError("invalid_arguments")
+    if call.workspace.message(channel.id, call.text("thread_ts")) is None:
+        raise ApiError("thread_not_found")
+    call.workspace.sessions[channel.id, call.text("thread_ts")] = status
+    return {"status": status}
+
+
 @method("assistant.threads.setTitle")
 def set_title(call: Call) -> Json:
     call.need("assistant:write")

@@ -172,7 +172,8 @@ function drawThread(state) {
   const shown = state.messages.filter((each) => each.channel === here.place && (each.ts === here.thread || each.thread_ts === here.thread));
   drawMessages("replies", byId("replies"), shown, state, true);
   const status = state.statuses[`${here.place}/${here.thread}`];
-  byId("status").textContent = status ? `${state.app.name} ${status}` : "";
+  byId("status").replaceChildren(status ? `${state.app.name} ${status} ` : "", state.processing.includes(`${here.place}/${here.thread}`)
+    ? el("button", { type: "button", onclick: () => post("stop", { channel: here.place, thread: here.thread }) }, "Stop") : "");
 }
 
 function drawModal(state) {

@@ -195,6 +195,18 @@ async def test_an_outsider_changes_no_settings(chat: Any) -> None:
     assert chat.room.store.defaults("T0DOUBLE01") == TeamDefaults()
 
 
+async def test_an_outsider_opens_no_form_and_is_not_answered(chat: Any) -> None:
+    stranger = chat.slack.workspace.add_user("mallory", team="T0FOREIGN1")
+    said = await chat.slack.say(chat.anna, chat.channel, "we think of Qwen3-32B on an L40S")
+    for callback in SHORTCUTS:
+        assert (await chat.slack.shortcut(stranger, callback, said)).acknowledged
+    await chat.slack.shortcut(chat.bert, forms.SIZE_THIS, said)
+    await chat.slack.submit(stranger, await _open(chat, chat.bert), SIZED)
+    await chat.idle()
+    assert on_top(chat.slack.workspace, stranger.id) is None
+    assert chat.responder.asked == []
+
+
 async def test_home_asks_in_the_direct_message_and_remembers(chat: Any) -> None:
     await _press(chat, chat.bert, await _home(chat, chat.bert), views.ASK)
     direct = chat.slack.workspace.direct(chat.bert.id)
@@ -258,6 +270,19 @@ async def test_the_stop_button_ends_the_work_and_says_so(start: Any) -> None:
         assert chat.slack.answers(asked) == []
         await chat.slack.say(chat.bert, chat.channel, "two", thread=asked.ts)
         assert (await chat.slack.answer(asked)).text.endswith("two")
+
+
+async def test_a_slow_answer_in_a_direct_message_can_be_stopped_and_its_session_comes_to_rest(start: Any) -> None:
+    hold = threading.Event()
+    async with start("http") as chat:
+        chat.responder.hold = hold
+        asked = await chat.slack.direct(chat.bert, "one")
+        sessions, where = chat.slack.workspace.sessions, (asked.channel, asked.ts)
+        await chat.slack.until(lambda: sessions.get(where) == "processing", what="a stop button")
+        hold.set()
+        await chat.slack.answer(asked)
+        await chat.slack.until(lambda: sessions[where] == "active", what="rest")
+        assert chat.slack.workspace.complaints == []
 
 
 BARS = tuple(
