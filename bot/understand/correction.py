@@ -78,8 +78,11 @@ def _count_again(text: Text, alone: Request, before: Request, quantity: Quantity
 _VARIANT = re.compile(
     r"\b(?:die|the|als|als die|in|an?|eine|as an?|with|mit|version|variante)\s(?P<variant>ti super|ti|"
     r"super|xtx|xt|sxm|pcie|nvl|"
-    r"ada|max-q|ultra|pro)\b(?! ?\d)"
+    r"ada|max-q|ultra|pro)\b(?! ?\d)|\b(?P<form>nvl|sxm)\b(?! ?\d)"
 )
+
+
+_SPELLING = {"pcie": "PCIe", "nvl": "NVL", "sxm": "SXM", "xt": "XT", "xtx": "XTX"}
 
 
 def _variant_again(text: Text, alone: Request, thread: Sequence[Request]) -> Request | None:
@@ -89,13 +92,14 @@ def _variant_again(text: Text, alone: Request, thread: Sequence[Request]) -> Req
     named = [d for d in alone.hardware if d.accelerator != "unknown"]
     if not found or device is None or named or len(text.folded) > _SHORT:
         return None
-    name = f"{device.accelerator} {found.group('variant').title() if found.group('variant') != 'pcie' else 'PCIe'}"
+    word = found.group("variant") or found.group("form")
+    name = f"{device.accelerator} {_SPELLING.get(word, word.title())}"
     ident = find(name, "accelerator", False).id
     if not ident or ident == find(device.accelerator, "accelerator", False).id:
         return None
     memory = alone.hardware[0].memory_gb if alone.hardware else None
     hardware = (device.model_copy(update={"accelerator": name, "memory_gb": memory}),)
-    words = {**alone.evidence, "hardware": text.quote(*found.span("variant"))}
+    words = {**alone.evidence, "hardware": text.quote(*found.span("variant" if found.group("variant") else "form"))}
     said = tuple(dict.fromkeys((*alone.said, "hardware")))
     return alone.model_copy(update={"hardware": hardware, "said": said, "evidence": words})
 

@@ -48,7 +48,7 @@ _GOT_AFTER = re.compile(
 )
 _COUNT_BEFORE = re.compile(
     rf"(?<![\d.a-z\-$€])(?:(?P<n>\d{{1,4}})\s?(?:x|\*)\s?|(?<!,)(?P<bare>\d{{1,4}})\s|"
-    rf"(?P<word>{_COUNT_WORDS})[ \-](?:x\s)?)(?:{_ADJECTIVE}){{0,3}}(?:\d{{1,3}}\s?-?gb?\s)?\(?$"
+    rf"(?P<word>{_COUNT_WORDS})(?:mal)?[ \-](?:x\s)?)(?:{_ADJECTIVE}){{0,3}}(?:\d{{1,3}}\s?-?gb?\s)?\(?$"
 )
 _COUNT_AFTER = re.compile(
     r"(?:\s?\*\s?(?P<star>\d{1,3})|(?:\s?\(|)x\s?(?P<tight>\d{1,2})\)?|\sx\s?(?P<loose>\d{1,"
@@ -56,7 +56,13 @@ _COUNT_AFTER = re.compile(
     r"x\b)\)?)(?![\da-z]|\.\d|\s?pcie)"
 )
 _GROUP_AFTER = re.compile(r"[\s,:]{0,2}\(?\s?(?P<n>\d{1,3})\s?x\s?(?P<gb>\d{1,3})\s?-?(?:gb|gib|g)\b")
-_ARTICLE = re.compile(r"\b(?:an?|one|eine[rnm]?|einzelne\w*)\s(?:\w+\s)?$")
+_ARTICLE = re.compile(r"\b(?:an?|one|eine[rnm]?|einzelne\w*)\s(?:(?!mit\b|with\b)\w+\s)?$")
+_EACH_OF = re.compile(
+    r"\b(?:each|jede[rsnm]?|every one) (?:of |der |unserer |meiner )?(?:our |the |my |these |those )?$"
+)
+_PER_MACHINE = re.compile(
+    r"\s?(?:per|pro|je|in each|in jedem|in every)\s(?:server|node|knoten|box|machine|rechner|host|maschine)\b"
+)
 _EACH_SITE = re.compile(r"\b(?:je|jeweils|each|jede[rs]?)\s(?:has |hat |mit |with |gets |bekommt )?$")
 _RANGE_COUNT = re.compile(
     r"(?<![a-z0-9.,])(?P<low>\d{1,2}|one|eine?r?|zwei|two|drei)\s?(?:-|or|oder|bis|to)\s?(?P<high>\d{1,2}|"
@@ -73,7 +79,8 @@ _ONE_OR_TWO = re.compile(
 _NODES = re.compile(
     r"\b(?P<n>\d{1,3}|"
     + _COUNT_WORDS
-    + r")[\s\-]?(?:x\s)?(?:nodes?|knoten|servern?|machines?|maschinen|rechnern?|boxes|hosts?|"
+    + r")[\s\-]?(?:x\s)?(?:(?:old|alt|aelter|used|gebraucht|new|neu|identical|gleich|klein|gross|small|big|dell|supermicro|"
+    r"gpu)[a-z]{0,3}[\s\-]){0,2}(?:nodes?|knoten|servern?|machines?|maschinen|rechnern?|boxes|hosts?|"
     r"systeme?|sites?|standorten?|locations?|racks?|data ?cent(?:er|re)s?|rechenzentren)\b"
 )
 _PLURAL = re.compile(r"s(?![a-z0-9])")
@@ -249,17 +256,27 @@ def _nodes(text: Text, mention: DeviceMention) -> int:
     left, right = clause(text.folded, mention.start, max(mention.end, mention.span_end), 40)
     found = next(reversed(list(_NODES.finditer(left))), None)
     if found and _EACH.search(left[found.end() :] + " " + right[:24]) and len(left) - found.end() < 24:
-        digits = found.group("n")
-        return int(digits) if digits.isdigit() else NUMBER_WORDS[digits]
+        return _number(found.group("n"))
+    if found and _EACH_OF.search(left[: found.start()]):
+        return _number(found.group("n"))
+    if not found and _PER_MACHINE.match(right):
+        return _machines_beside(left + " | " + right)
     if not found and _EACH_SITE.search(left):
         return _sites_before(text.folded[max(0, mention.start - 110) : mention.start - len(left)])
     return 1
 
 
+def _number(word: str) -> int:
+    return int(word) if word.isdigit() else NUMBER_WORDS[word]
+
+
+def _machines_beside(sentence: str) -> int:
+    """ "Four L40S per server, two servers": the machines counted elsewhere in the sentence."""
+    found = _NODES.search(sentence)
+    return _number(found.group("n")) if found else 1
+
+
 def _sites_before(earlier: str) -> int:
     """ "Two sites, … Each 2x L40S": machines counted in the sentence before."""
     found = next(reversed(list(_NODES.finditer(earlier))), None)
-    if not found:
-        return 1
-    digits = found.group("n")
-    return int(digits) if digits.isdigit() else NUMBER_WORDS[digits]
+    return _number(found.group("n")) if found else 1

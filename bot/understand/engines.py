@@ -176,6 +176,8 @@ _TRAINS = re.compile(
     r"training|train(?!ed\b|s\b)|trainable|pre-?train\w*|sft|dpo|grpo|ppo|rlhf|orpo|kto|"
     r"epochs?|epochen?|q-?lora|grad(?:ient)? ?(?:accum\w*|checkpoint\w*)|"
     r"optimizer states?|adamw|fsdp|distill(?:ation|ieren)|anlernen|nachtrainier\w*|"
+    r"instruct-?tun\w*|auf (?:eigene|unsere|die|meine)?[nr]? ?(?:firmen|eigene|unsere|"
+    r"unternehmens)[nr]?[ -]?(?:daten|texte)\w* (?:anpass\w*|anlern\w*|trimm\w*)|"
     r"continued pretraining|/ft|/train|ft\b)"
 )
 _NOT_TRAINING = re.compile(

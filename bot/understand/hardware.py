@@ -66,7 +66,8 @@ _REFERENCE_AFTER = re.compile(
     r"\s?(?:\d+ ?gb? )?(?:peaked|maxed|topped|spiked|brauchte|hatte|they say|angeblich|"
     r"in the (?:paper|readme|guide|blog)|laut|beats|schlaegt|minimum\b|is too expensive|"
     r"ist zu teuer|zu teuer|too expensive|bleib\w*|stays? (?:in|where)|stay in|kommt nicht|"
-    r"are gone|verkauf\w*|sold\b|does it (?:fine|easily)|of (?:a|my) (?:friend|colleague)|(?:vo[nm] |"
+    r"are gone|(?:is|are|ist|sind) (?:already |schon |bereits )?(?:taken|busy|in use|occupied|belegt|"
+    r"vergeben|ausgebucht)|verkauf\w*|sold\b|does it (?:fine|easily)|of (?:a|my) (?:friend|colleague)|(?:vo[nm] |"
     r"(?:ein|mein|unser)e[srm] |einem |meinem |des ){1,2}"
     r"(?:kolleg\w*|freund\w*|bekannten|nachbarn))"
 )

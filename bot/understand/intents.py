@@ -44,7 +44,7 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"\b(?:what (?:gpu|gpus|hardware|hw|card|cards|box|server|machine|do i need|do we need|"
         r"would i need|kind of|size|vram|minimum)|which (?:gpu|gpus|hardware|card|cards|box|"
         r"server|machine|setup|accelerator)|welche[nrs]? (?:gpu|gpus|hardware|karte|karten|"
-        r"grafikkarte\w*|server|maschine|rechner|ausstattung|beschleuniger)|was brauch\w*|"
+        r"grafikkarte\w*|server|maschine|rechner|ausstattung|beschleuniger)|was brauch\w*|was muss (?:ich|man|wir)\b|"
         r"was muesste|was fuer (?:eine?n?|einen) (?:karte|server|gpu|hardware|rechner|maschine|"
         r"kiste)|mit was|womit)",
     ),
@@ -89,7 +89,7 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"\w*\d\w*) )[a-z][\w\-]* ){0,3}(?:tok\w*|t/s|"
         r"users?|people|concurrent|parallel|requests|streams|chats|sessions|pages|images|clients|"
         r"agents|simultaneous|employees|devs|developers|calls|students)|"
-        r"wie ?vielen? (?:parallel\w*|tok\w*|"
+        r"wie ?viel(?:en?)? (?:parallel\w*|tok\w*|"
         r"t/s|nutzern?|leuten?|user|anfragen|parallelen?|streams|chats|sitzungen|seiten|bildern?|"
         r"gleichzeitigen?|benutzern?|mitarbeitern?|kollegen|requests|clients|agenten|anrufe|"
         r"studenten)|wie ?viel (?:tok\w*|t/s|durchsatz|nutzer)|concurrency limit|tg (?:per|pro|speed)|"
@@ -100,7 +100,11 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"was sind ttft|tok(?:en)?s? (?:per|pro) (?:second|sekunde)(?: (?:can|do|should)|\s?\?|$)|"
         r"roughly how many|hours\? days|"
         r"how long|wie lange|dauert|speed\b|geschwindigkeit|tps\b|handle \d|stemm\w*|bedienen|"
-        r"verkraft\w*|serves? (?:more|how many)|concurrency should|what should it be|painful|"
+        r"wait(?:ing)?[- ]?times?|wartezeit\w*|vertr(?:aegt|agen)\b|(?:kind of |what |"
+        r"which )?numbers (?:should|can|do|would) (?:i|we)|"
+        r"\d+ (?:concurrent |gleichzeitige )?(?:users?|people|nutzer|leute) (?:\w+ ){0,2}(?:realistic|"
+        r"realistisch)|verkraft\w*|serves? (?:more|how many)|concurrency should|"
+        r"what should it be|painful|"
         r"(?<!\d[.,~] )(?<![\d,~] )(?<![\d.,~])(?:tok(?:en)?s?/s|t/s|tps)\b(?=\s?(?:for|fuer|bei|at|\?|auf|on|"
         r"mit|with|can|kann|per|pro|und|and|$))|faster\b|schneller\b|snappy|fluessig|responsive|"
         r"tempo\b|flott\b|(?:kommt|kaeme|springt) (?:\w+ ){0,4}(?:an|bei) (?:tok\w*|t/s|tps)(?: |"
@@ -118,7 +122,7 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"ist) (?:der|das|die)|normal\b|expected\b|erwartbar|bug\b|broken|kaputt|defective|defekt|"
         r"stimmt (?:es|das|da)|is it true|is that true|can that be|kann das (?:sein|stimmen)|"
         r"really need|erklaer\w*|explain\w*|what happens|was passiert|difference between|"
-        r"was ist der unterschied|unterschied zw|was bedeutet|what does .{0,30} mean|"
+        r"was ist der unterschied|unterschied zw|was (?:genau )?(?:bedeutet|heisst)|what does .{0,30} mean|"
         r"more important|mach(?:t|en) (?:das|es) (?:viel|einen|was)|makes? (?:a|much|"
         r"any) difference|does it matter|does (?:(?:a |an |the )?(?:bigger|larger|higher|longer|"
         r"smaller|more)\b|adding|doubling|a second|using|it matter|this)|"
@@ -129,7 +133,10 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"worth it|even used|does (?:mixing|it load)|ueberhaupt sinnvoll|sinnvoll\b|rather not|"
         r"oder besser nicht|herleit\w*|nachvollzieh\w*|formeln?\b|does .{0,24} help|bringt .{0,"
         r"24} was|addiert|shouldn'?t it|obwohl|eigentlich|so slow|so langsam|halb so schnell|"
-        r"supposed to (?:be|do|get|give|reach|run|happen)|(?:sind|ist) (?:es|das|sie) (?:real|in wahrheit|"
+        r"what could (?:it|that|this) be|was koennte (?:es|das) sein|crawl\w*|kriecht|(?:any|ne|eine|"
+        r"irgendeine) (?:ideas?|idee)\b|"
+        r"immer langsamer|slower and slower|supposed to (?:be|do|get|give|reach|run|happen)|(?:sind|"
+        r"ist) (?:es|das|sie) (?:real|in wahrheit|"
         r"tatsaechlich|wirklich)|"
         r"realistic\b|killing (?:me|it|us|my)|hurting|slowing|ausbrems\w*|bremst|bottleneck\w*|"
         r"flaschenhals|holding (?:me|it|us) back|"
@@ -154,6 +161,9 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         "cost",
         3.0,
         r"\b(?:kost\w*|\w+(?:kosten|preise?)\b|or buy\b|buy it\b|"
+        r"was (?:zahlt|zahle[nt]?|bezahlt) (?:man|ich|wir)|what (?:do|would|will) (?:i|we|you|one) pay|ballpark|"
+        r"(?:per|a|pro|im) (?:month|monat|year|jahr)(?=\s?(?:$|[,?]))|ab wann lohnt|(?:statt|instead of|"
+        r"gegen|vs\.?) (?:the )?(?:openai|api)\b|"
         r"oder kaufen|(?<=[$€] )(?:per|pro|an|a|je) (?:hour|stunde|h\b|month|monat|day|tag|year|jahr|mtok|"
         r"million|mio)|costs?\b|costing|pric(?:e|es|ing)|preis\w*|cheap\w*|guenstig\w*|billig\w*|"
         r"teuer|expensive|overpay\w*|rent(?:s|al|ing)?\b|miet\w*|buy or rent|kaufen oder mieten|"
@@ -171,7 +181,7 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         3.6,
         r"\b(?:\d+ ?w(?:atts?)? (?:\w+ ){0,2}(?:enough|suffic\w*|genug|ausreichend)|"
         r"(?:reich\w*|genueg\w*|langt) (?:ein |eine |dafuer |da |mir )?\d+ ?w\b|"
-        r"power[- ]?(?:efficien\w*|hungry|usage|consum\w*)|energy\b|energie\w*|verbrauch\w*|"
+        r"how much (?:electric\w* )?power\b|power[- ]?(?:efficien\w*|hungry|usage|consum\w*)|energy\b|energie\w*|verbrauch\w*|"
         r"sparsam\w*|thermisch\w*|temperatur\w*|watts?\b|wattage|strom\w*|netzteil\w*|psus?\b|"
         r"power (?:supply|draw|limit|cap|"
         r"consumption|bill)|leistungs(?:aufnahme|bedarf)|anschlussleistung|anschlusswert|breaker|"
@@ -180,7 +190,7 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"datenblatt|vendor))|noise|noisy|loud|kwh|stromverbrauch|steckdose\w*|outlet|"
         r"power limit\w*|cap \w+ to \d+ ?w|\d+ ?w\b.{0,30}(?:psu|netzteil)|undervolt\w*|"
         r"thermal\w*|klimaanlage|ups\b|usv\b|amps?\b|220v|110v|230v|waermeentwicklung|dezibel|"
-        r"luefter)",
+        r"luefter|how hot|wie (?:heiss|warm)|absicher\w*|abgesichert|drehstrom|starkstrom|three-phase)",
     ),
     (
         "system",

@@ -139,6 +139,8 @@ def stance(place: Surroundings, text: str) -> Stance:
         wished = None
     if _RUNNING_AT.search(left) and not _WANTS.search(left) and not (wished and _FIRM.search(wished.group())):
         return "observed"
+    if _SLOW.search(left):
+        return "observed"
     if _RUNNING_HERE.search(left) and not wished:
         return "observed"
     if (observed and (not wished or _asks_why(text))) or (_OBSERVED_AFTER.match(right) and not wished):
@@ -150,6 +152,11 @@ def stance(place: Surroundings, text: str) -> Stance:
 
 _WANTS = re.compile(
     r"\b(?:wants?|need\w*|would like|moecht\w*|will|wollen|soll\w*|should|must|muss|hoping)\b[^.?!;]{0,60}$"
+)
+_SLOW = re.compile(
+    r"\b(?:crawl\w*|kriecht|stuck|duempelt|haengt fest|limps?|barely (?:get|reach|"
+    r"hit)\w*)\s(?:along )?(?:at|with|mit|bei)?\s?"
+    r"(?:about |ca\. |etwa |nur |only |~)?$"
 )
 _RUNNING_HERE = re.compile(
     r"\b(?:(?:i|we) (?:run|use|host)|(?:ich|wir) (?:betreibe\w*|nutze\w*|hoste\w*|fahre\w*)|running|"
@@ -236,6 +243,10 @@ _BUDGET_AFTER = re.compile(
     r"zum ausgeben|at most|ist (?:die )?(?:grenze|obergrenze|schluss)|netto max|brutto max|"
     r"available|verfuegbar|duerfen|darf es))"
 )
+_ASKED_WHETHER = re.compile(
+    r"(?:^|[,:]|\b(?:ob|dass|reich\w*|genueg\w*|is|are|whether|if|do|will|would))\s{0,2}(?:us)?[$€£]?\s?$"
+)
+_SUFFICES = re.compile(r"[^!?;]{0,70}?\b(?:reich\w*|genueg\w*|langen|enough|suffic\w*)")
 _NOT_BUDGET = re.compile(
     r"\b(?:costs?|kostet|kosten|price|preis\w*|miete|rent(?:s|al)?|rent is|zahl\w*|"
     r"pay(?:ing)?|bill|rechnung|tarif\w*|per kwh|kaufpreis|for sale|listed|angebot\w*|quoted?|"
@@ -299,6 +310,7 @@ def money_reading(place: Surroundings) -> Reading | None:
     limits = (
         _BUDGET_BEFORE.search(place.left)
         or _BUDGET_AFTER.match(place.right)
+        or (_ASKED_WHETHER.search(place.left) and _SUFFICES.match(place.right))
         or re.search(r"\bbudget\w*\b[^.!?;]{0,30}$|[<≤]=?\s?(?:us)?[$€£]?\s?$", place.left)
     )
     price = _NOT_BUDGET.search(place.left) and not _BUDGET_AFTER.match(place.right)
@@ -346,7 +358,8 @@ _VRAM = re.compile(
 )
 _CARD = re.compile(
     r"\s?(?:of )?-?(?:v-?ram |nvidia |amd |gpu |vram)?[- ]?(?:card|gpu|karte|grafikkarte|gpus|"
-    r"cards|karten|grafikkarten|version|variante|variant|edition|ausfuehrung|potato|graphics card|device|vram)\b"
+    r"cards|karten|grafikkarten|one\b|version|variante|variant|edition|ausfuehrung|potato|graphics card|"
+    r"device|vram)\b"
 )
 
 

@@ -237,6 +237,8 @@ def _merge_hardware(values: dict[str, Any], other: dict[str, Any], turn: Request
     elif follow_up.adds_card and values["hardware"] and not _is_processor(values["hardware"]):
         values["hardware"] = _stacked(values["hardware"], turn.hardware)
         values["layout"] = "machine"
+    elif chosen := _chosen(values["hardware"], values["layout"], turn):
+        values["hardware"], values["layout"] = (chosen,), "machine"
     elif _refines(values["hardware"], turn.hardware):
         values["hardware"] = _refined(values["hardware"][0], turn.hardware[0])
     else:
@@ -271,6 +273,17 @@ def _stacked(before: tuple[Device, ...], now: tuple[Device, ...]) -> tuple[Devic
         else:
             out[twin] = out[twin].model_copy(update={"count": (out[twin].count or 1) + (device.count or 1)})
     return tuple(out)
+
+
+_COUNTED = re.compile(r"^\s*(?:\d|one\b|an?\b|eine?[nr]?\b|single\b)", re.IGNORECASE)
+
+
+def _chosen(before: tuple[Device, ...], layout: str, turn: Request) -> Device | None:
+    """ "Take the L40S": of machines compared the one with that card, in the number it was compared in."""
+    if layout != "alternatives" or len(turn.hardware) != 1 or _COUNTED.match(turn.evidence.get("hardware", "")):
+        return None
+    same = [d for d in before if d.accelerator == turn.hardware[0].accelerator]
+    return same[0] if len(same) == 1 and turn.hardware[0].memory_gb is None else None
 
 
 def _refines(before: tuple[Device, ...], now: tuple[Device, ...]) -> bool:
