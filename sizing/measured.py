@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from sizing.architecture.lookup import architecture
+from sizing.catalogue.load import catalogue
 from sizing.resolve import Resolved
 
 _FARTHEST = 4.0  # a case that differs by more says nothing about the question
@@ -99,7 +99,7 @@ def cases() -> tuple[Case, ...]:
 def _by_family() -> Mapping[str, tuple[Case, ...]]:
     found: dict[str, list[Case]] = {}
     for case in cases():
-        found.setdefault(architecture(case.model).name, []).append(case)
+        found.setdefault(catalogue().models[case.model].architecture or "llama", []).append(case)
     return {name: tuple(entries) for name, entries in found.items()}
 
 
@@ -121,7 +121,7 @@ def _parts(resolved: Resolved, case: Case) -> Iterator[tuple[float, Difference]]
     """(weight, difference) of every driver: what moves memory most weighs most."""
     model = resolved.architecture
     if model.id != case.model:
-        ratio = model.params_total / architecture(case.model).params_total
+        ratio = model.params_total / catalogue().models[case.model].params_total
         yield 0.5 + 2 * abs(math.log2(ratio)), Difference("model.id", model.id, case.model)
     device = resolved.devices[0].id if resolved.devices else None
     pairs: tuple[tuple[float, str, object, object], ...] = (

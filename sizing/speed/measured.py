@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
+from operator import itemgetter
 from typing import Any
 
 from sizing.devices import is_cpu
@@ -16,6 +17,7 @@ from sizing.speed.drivers import family
 from sizing.speed.machine import device_class
 from sizing.speed.reads import format_kind
 
+_DIGITS = 9
 _FIGURES = ("decode_tok_s_per_user", "output_tok_s_total", "prefill_tok_s", "ttft_ms", "tpot_ms")
 
 
@@ -134,31 +136,67 @@ def likeness(resolved: Resolved) -> Likeness:
     )
 
 
+_Known = tuple[Likeness, Mapping[str, Any]]
+_Found = tuple[float, str, Likeness, Mapping[str, Any]]
+
+
 @lru_cache(maxsize=1)
-def _known() -> tuple[tuple[Likeness, Mapping[str, Any]], ...]:
-    return tuple((Likeness(**row["like"]), row) for row in load_rows() if "like" in row)
+def _by_model() -> tuple[tuple[_Known, ...], ...]:
+    """The measurements with their likeness, those of one model together."""
+    groups: dict[tuple[str, float, float], list[_Known]] = {}
+    for row in load_rows():
+        if "like" in row:
+            like = Likeness(**row["like"])
+            groups.setdefault((like.model, like.total_b, like.active_b), []).append((like, row))
+    return tuple(tuple(group) for group in groups.values())
+
+
+@lru_cache(maxsize=256)
+def _by_nearness(model: str, total_b: float, active_b: float) -> tuple[tuple[float, tuple[_Known, ...]], ...]:
+    """The groups of `_by_model`, each with how far apart the models are, nearest first."""
+    apart = ((_of_models(model, total_b, active_b, group[0][0]), group) for group in _by_model())
+    return tuple(sorted(apart, key=itemgetter(0)))
 
 
 def nearest_speeds(resolved: Resolved, n: int = 3) -> tuple[MeasuredSpeed, ...]:
     """The n public measurements nearest to a deployment, nearest first, each with what differs."""
     asked = likeness(resolved)
-    ranked = sorted(
-        ((distance(asked, like), row["id"], like, row) for like, row in _known()), key=lambda found: found[:2]
-    )
-    return tuple(_measured(gap, like, row, asked) for gap, _, like, row in ranked[:n])
+    best: list[_Found] = []
+    farthest = math.inf
+    # No part of a distance is negative: who is farther by the first part or two than the n found needs no logarithms.
+    for apart, group in _by_nearness(asked.model, asked.total_b, asked.active_b):
+        if apart > farthest:
+            break
+        for like, row in group:
+            least = apart + _of_kinds(asked, like)
+            if least <= farthest:
+                gap = round(least + _of_loads(asked, like), _DIGITS)
+                best = sorted([*best, (gap, row["id"], like, row)], key=itemgetter(0, 1))[:n]
+                farthest = best[-1][0] + 10**-_DIGITS if len(best) == n else math.inf
+    return tuple(_measured(gap, like, row, asked) for gap, _, like, row in best)
 
 
 def distance(one: Likeness, other: Likeness) -> float:
     """How far apart two deployments are: each factor of two in size, load or context, each other device or engine, adds up."""
-    device = 0.0 if one.device == other.device and one.device else 0.8 if one.kind == other.kind else 3.0
+    return _of_models(one.model, one.total_b, one.active_b, other) + _of_kinds(one, other) + _of_loads(one, other)
+
+
+def _of_models(model: str, total_b: float, active_b: float, other: Likeness) -> float:
     return (
-        device
-        + 2.0 * _octaves(one.active_b, other.active_b)
-        + 0.7 * _octaves(one.total_b, other.total_b)
-        + (0.0 if one.model == other.model else 0.3)
-        + (0.0 if one.family == other.family else 1.0)
-        + (0.0 if one.format == other.format else 0.7)
-        + 0.8 * _octaves(one.count, other.count)
+        2.0 * _octaves(active_b, other.active_b)
+        + 0.7 * _octaves(total_b, other.total_b)
+        + (0.0 if model == other.model else 0.3)
+    )
+
+
+def _of_kinds(one: Likeness, other: Likeness) -> float:
+    device = 0.0 if one.device == other.device and one.device else 0.8 if one.kind == other.kind else 3.0
+    return device + (0.0 if one.family == other.family else 1.0) + (0.0 if one.format == other.format else 0.7)
+
+
+def _of_loads(one: Likeness, other: Likeness) -> float:
+    return (
+        0.8 * _octaves(one.count, other.count)
         + 0.5 * _octaves(one.concurrency, other.concurrency)
         + 0.2 * _octaves(one.context_tokens, other.context_tokens)
     )
