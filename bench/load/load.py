@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import statistics
 import time
@@ -171,7 +172,8 @@ def _acknowledged(found: Load, deliveries: list[Delivery]) -> None:
 async def _settle(database: str, slack: Slack, asked: list[_Asked], found: Load) -> None:
     engine = engine_for(database)
     inbox = Inbox(engine)
-    await slack.until(lambda: inbox.waiting() == 0 and not slack.deliverer.busy, _PATIENCE_S, "rest")
+    with contextlib.suppress(TimeoutError):
+        await slack.until(lambda: inbox.waiting() == 0 and not slack.deliverer.busy, _PATIENCE_S, "rest")
     engine.dispose()
     for one in asked:
         posted = one.posted()
