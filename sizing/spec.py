@@ -9,7 +9,8 @@ import difflib
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from sizing.errors import UserError
 
@@ -18,14 +19,23 @@ LoadPattern = Literal["closed", "poisson", "burst", "offline"]
 TrainingMethod = Literal["full", "lora", "qlora", "dpo", "grpo", "ppo"]
 BesideRole = Literal["draft", "lora", "embedding", "reranker", "transcription", "other"]
 
+
+def _no_truth_value(value: object) -> object:
+    """JSON's true is no number, though Python counts it as one."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("number", "a number is wanted")
+    return value
+
+
+_Number = BeforeValidator(_no_truth_value)
 # Upper bounds keep arithmetic exact and refuse what no machine will see (1e99 tokens); each is far above anything real.
-Tokens = Annotated[int, Field(ge=0, le=10**9)]
-PositiveTokens = Annotated[int, Field(ge=1, le=10**9)]
-Count = Annotated[int, Field(ge=1, le=10**7)]
-Degree = Annotated[int, Field(ge=1, le=65536)]
-Amount = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
-PositiveAmount = Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False)]
-Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+Tokens = Annotated[int, Field(ge=0, le=10**9), _Number]
+PositiveTokens = Annotated[int, Field(ge=1, le=10**9), _Number]
+Count = Annotated[int, Field(ge=1, le=10**7), _Number]
+Degree = Annotated[int, Field(ge=1, le=65536), _Number]
+Amount = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False), _Number]
+PositiveAmount = Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False), _Number]
+Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), _Number]
 Name = Annotated[str, Field(min_length=1, max_length=300)]
 
 
@@ -40,6 +50,12 @@ class ModelRef(_Part):
     params_b: PositiveAmount | None = None
     active_params_b: PositiveAmount | None = None
     config: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _part_of_the_whole(self) -> ModelRef:
+        if self.params_b and self.active_params_b and self.active_params_b > self.params_b:
+            raise ValueError(f"active_params_b {self.active_params_b:g} is more than params_b {self.params_b:g}")
+        return self
 
 
 class KvCacheRef(_Part):
@@ -143,6 +159,7 @@ class Host(_Part):
     network_gbit: PositiveAmount | None = None
     quiet: bool | None = None
     availability: Annotated[float, Field(gt=0, lt=1)] | None = None
+    services_gb: PositiveAmount | None = None
 
 
 class Work(_Part):

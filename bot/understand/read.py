@@ -213,7 +213,7 @@ def _fill_models(found: Found, draft: Draft) -> None:
     else:
         spelt = next((q for q, _ in found.figures.pairs if q.unit == "params"), None)
         named = (
-            re.search(r"(\d+(?:[.,]\d+)?)\s?(?:milliarden|mrd\.?|billion)(?:\s?-?param\w*)?", found.text.folded)
+            _BILLIONS.search(found.text.folded)
             if not spelt and not names
             else None
         )
@@ -221,6 +221,8 @@ def _fill_models(found: Found, draft: Draft) -> None:
             _put(draft, found, "params_b", float(named.group(1).replace(",", ".")), named.span())
 
 
+# A run of digits is entered at its start only: tried at each of 40,000 digits it would take minutes.
+_BILLIONS = re.compile(r"(?<![\d.,])(\d{1,6}(?:[.,]\d{1,4})?)\s?(?:milliarden|mrd\.?|billion)(?:\s?-?param\w*)?")
 _PER_SHIFT = re.compile(r"\b(?:pro|je|per|each|every|a) (?:schicht|shift)\b|\bof each shift\b")
 _RETRACTED_SIZE = re.compile(r"\b(?:nein|no|nee|sorry|eher|rather|actually|doch|lieber|quatsch)\b")
 
