@@ -123,10 +123,15 @@ class Store:
         with self.engine.begin() as connection:
             upsert(connection, team_defaults, row, change=("body", "updated_at"))
 
-    def vote(self, answer_id: str, user: str, vote: Literal[-1, 1]) -> bool:
-        """Count a person's vote on an answer, the last one if there are several. False if there is no such answer."""
+    def vote(self, answer_id: str, user: str, vote: Literal[-1, 1], team: str | None = None) -> bool:
+        """Count a person's vote on an answer, the last one if there are several.
+
+        False if there is no such answer, or none of this workspace.
+        """
+        known = select(answers.c.id).join(threads, threads.c.id == answers.c.thread_id).where(answers.c.id == answer_id)
+        known = known if team is None else known.where(threads.c.team == team)
         with self.engine.begin() as connection:
-            if connection.execute(select(answers.c.id).where(answers.c.id == answer_id)).one_or_none() is None:
+            if connection.execute(known).one_or_none() is None:
                 return False
             row = {"answer_id": answer_id, "user": user, "vote": vote, "created_at": self.clock()}
             upsert(connection, feedback, row, change=("vote", "created_at"))

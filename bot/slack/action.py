@@ -35,7 +35,7 @@ def register(app: AsyncApp, room: Room) -> None:
     async def feedback(ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond) -> None:
         sign, _, answer_id = str(body["actions"][0].get("value")).partition(":")
         known = await room.offload.database(
-            room.store.vote, answer_id, str(body["user"]["id"]), 1 if sign == "+" else -1
+            room.store.vote, answer_id, str(body["user"]["id"]), 1 if sign == "+" else -1, room.me.team
         )
         await ack()
         await _tell(room, respond, body, "thanks" if known else "gone")
