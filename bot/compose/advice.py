@@ -18,6 +18,7 @@ from sizing.catalogue.names import find
 _LIST: Final = re.compile(rf"(?:welche|which|what) {CARD}.{{0,30}}?(\d{{1,3}}) ?gi?b\b")
 _HOW_MUCH: Final = re.compile(r"(?:wie ?viel|how much) (?:speicher|vram|memory|ram)\b.{0,12}(?:hat|has|does|have)")
 _MOST_DEVICES = 10
+_WITHOUT_HARDWARE: Final = ("best", "start", "services")  # with a card there is something to work out
 
 
 def write(draft: Draft, spec: Spec, text: str) -> bool:
@@ -27,7 +28,7 @@ def write(draft: Draft, spec: Spec, text: str) -> bool:
     if _write_facts(draft, spec, text):
         return True
     found = topic_of(text)
-    if found is None or (spec.get("hardware") and found[0] in ("best", "start")) or spec.get("model"):
+    if found is None or (spec.get("hardware") and found[0] in _WITHOUT_HARDWARE) or spec.get("model"):
         return False
     key, topic = found[0], found[1]
     answer = draft.words.text("advice", key)

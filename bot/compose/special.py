@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.compose import advice, costs, diagnosis, focus, service, system, work
+from bot.compose import advice, costs, diagnosis, energy, focus, service, system, variants, work
 from bot.compose.draft import Draft
 from bot.explain import with_mark
 from bot.heard import Heard
 from bot.reply import names
 from bot.sized import Sized, hardware_label, size
 from bot.thread import Spec, ThreadState
+from bot.understand.planning import topic_of
 from sizing.architecture.types import Architecture
 from sizing.catalogue.load import catalogue
 from sizing.defaults import Defaults
@@ -22,7 +23,7 @@ from sizing.resolve import resolve_format, resolve_model
 from sizing.spec import WorkloadSpec, parse_spec
 from sizing.system.links import network_of
 from sizing.system.needs import Needs
-from sizing.system.ram import channels, ram_of, tokens_s_from_ram
+from sizing.system.ram import SERVICES_GB, channels, ram_of, tokens_s_from_ram
 from sizing.units import GB, GIB
 from sizing.work.pipeline_training import ACTIVATIONS_BYTES_PER_MPIXEL, pipeline_training
 from sizing.work.rag import index_only
@@ -55,6 +56,8 @@ def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults:
         or _write_work(draft, spec, heard, defaults)
         or _write_training(draft, spec, heard, text)
         or _write_service(draft, spec, heard, text, defaults)
+        or energy.write(draft, text, defaults)
+        or variants.write(draft, heard, text, defaults)
         or (heard.intent == "cost" and _write_cost(draft, spec, heard, defaults))
         or _write_ecosystem(draft, spec, text)
         or advice.write(draft, spec, text)
@@ -151,9 +154,9 @@ def _parsed(spec: Spec) -> WorkloadSpec | None:
 
 
 def _write_machine(draft: Draft, spec: Spec, heard: Heard, text: str, defaults: Defaults) -> bool:
-    if heard.intent not in ("power", "system") and not _about_ram(spec, text):
+    if heard.intent not in ("power", "system") and not _about_ram(spec, text) and not _about_the_machine(spec, text):
         return False
-    parsed = _parsed(spec)
+    parsed = _parsed(_with_services(spec, text))
     if parsed is None:
         return False
     if spec.get("hardware") and not spec.get("model"):
@@ -170,9 +173,33 @@ def _write_machine(draft: Draft, spec: Spec, heard: Heard, text: str, defaults: 
     return bool(threads) and not spec.get("model") and _write_cpu_only(draft, float(threads or 0))
 
 
+def _with_services(spec: Spec, text: str) -> Spec:
+    """A database, a workflow tool or a proxy named beside the card takes its share of RAM."""
+    found = topic_of(text)
+    if found is None or found[0] != "services":
+        return spec
+    return {**spec, "host": {"services_gb": SERVICES_GB, **(spec.get("host") or {})}}
+
+
 def _about_ram(spec: Spec, text: str) -> bool:
     """ "Are 16 GB of RAM enough for a server with …": RAM is named, a card is, a model is not."""
     return bool((spec.get("host") or {}).get("ram_gb")) and not spec.get("model") and "ram" in focus.focuses(text)
+
+
+def _about_the_machine(spec: Spec, text: str) -> bool:
+    """Heat, supply, circuit or energy of a card named without a model, where no model is asked for."""
+    asked = focus.focuses(text)[:1]
+    return (
+        bool(spec.get("hardware"))
+        and not spec.get("model")
+        and asked != ()
+        and asked[0] in _POWER
+        and not _MODELS.search(text)
+    )
+
+
+_POWER: Final = frozenset({"heat", "supply", "circuit", "energy", "limit", "ram"})
+_MODELS: Final = re.compile(r"model", re.IGNORECASE)
 
 
 def _write_network(draft: Draft, parsed: WorkloadSpec) -> bool:

@@ -13,7 +13,7 @@ from sizing.units import GB, GIB
 # Planning figures in GB, each open to the user's own: operating system, engine process with its pinned buffers, other services (database,
 # workflow tool, proxy, monitoring) on a shared server, file processing (parsing, page cache of documents).
 _SYSTEM_GB, _ENGINE_GB, _FILES_GB = 4.0, 4.0, 8.0
-_SERVICES_GB = 16.0
+SERVICES_GB = 16.0
 _RESERVE_SHARE = 0.25
 _LEAST_OF_RULE = 0.25  # planning figure: with less, files are read from disk again and again while they load, and nothing runs beside
 _SIZES_GB = (16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144)
@@ -58,7 +58,11 @@ def ram_of(needs: Needs) -> Ram | None:
     if not needs.gpus and needs.devices and not _is_cpu_only(needs):
         return None
     offloaded = needs.host_gib * GIB / GB
-    services = _SYSTEM_GB + _ENGINE_GB * max(1, needs.data) + (_SERVICES_GB if _shared(needs) else 0.0)
+    services = (
+        _SYSTEM_GB
+        + _ENGINE_GB * max(1, needs.data)
+        + (needs.host.services_gb or (SERVICES_GB if _shared(needs) else 0.0))
+    )
     index = needs.index_gib * GIB / GB
     workers = _WORKER_GB * _WORKERS_PER_GPU * len(needs.gpus) if needs.trains else 0.0
     parts = offloaded + services + _FILES_GB + index + workers

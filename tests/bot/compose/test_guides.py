@@ -6,6 +6,8 @@ The key is the row of docs/features.md.
 from __future__ import annotations
 
 import re
+import tomllib
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,8 @@ from bot.thread import Context, ThreadState
 from bot.understand.planning import topic_of
 from knowledge.service import Knowledge
 from knowledge.settings import Settings
+
+NOTES = Path(__file__).parents[3] / "knowledge/notes"
 
 QUESTIONS = {
     "S001": ("Womit fange ich bei der Hardwareauswahl für KI an?", "Bei der Aufgabe, nicht bei der Karte"),
@@ -75,6 +79,19 @@ QUESTIONS = {
     "S117": ("Brauche ich Kubernetes für LLM-Hosting?", "nicht zu dimensionieren"),
     "S118": ("Spielt der CPU-Takt oder Governor eine Rolle?", "kurzen Anfragen.*performance"),
     "S119": ("Wie viel Speicher hat die B200?", "180 GB"),
+    "S012": ("Tabelle: VRAM von Llama 3.1 8B, Mistral 7B und Llama 3.3 70B in BF16, INT8 und INT4?", "Mistral.*INT4.*Llama 3.3 70B, BF16"),
+    "S016": ("Llama 3.1 8B on an RTX 4090: 8k vs 128k context", "fits with context 8k, not with context 128k"),
+    "S027": ("Llama 3.3 70B in 16, 8 und 4 Bit im Vergleich", "BF16.*131.*FP8.*67,7.*INT4.*37,2"),
+    "S027b": ("Qwen2.5 32B on a 4090: Q8_0, Q6_K or Q4_K_M?", "fits with Q4_K_M, not with Q8_0 and Q6_K"),
+    "S036": ("Wie viel RAM braucht ein Server mit einer RTX 4090, n8n, PostgreSQL und Vektordatenbank?", "64 GB RAM"),
+    "S059": ("Wie viel Wärme gibt eine RTX 4090 in den Raum?", "739 W.*laut"),
+    "S062b": ("85 tokens/s at 350 W or 60 tokens/s at 180 W: which is cheaper?", "60 tokens/s at 180 W is cheaper: 0.83 kWh"),
+    "S064": ("Einzelplatz, Workstation oder zentraler Server?", "eine Person.*nicht die Größe der Firma"),
+    "S081": ("Wie teste ich unter Last, bevor es live geht?", "erstes Token, Tempo und Fehler.*nicht abdeckt"),
+    "S082": ("What is the difference between time to first token and tokens per second?", "computing power.*bandwidth"),
+    "S097": ("Reicht genug Speicher, oder muss es auch schnell genug sein?", "Zwei Schwellen"),
+    "S104": ("Which cache strategies does Transformers offer?", "static.*quantized.*version"),
+    "S115": ("n8n, PostgreSQL, Qdrant, Grafana beside the model: how much RAM and CPU?", "16 GB of RAM and four cores"),
     "S120": ("How much memory does GPT-4 need?", "not disclosed.*open model"),
 }  # fmt: skip
 
@@ -90,9 +107,16 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Context:
 @pytest.mark.parametrize(("question", "expected"), QUESTIONS.values(), ids=QUESTIONS.keys())
 def test_a_question_of_the_guides_is_answered(question: str, expected: str, context: Context) -> None:
     answer, _ = respond(question, ThreadState(), context)
-    said = f"{answer.headline} {answer.lead}"
+    cells = " ".join(cell for row in answer.table.rows for cell in row) if answer.table else ""
+    said = f"{answer.headline} {answer.lead} {cells}".replace("\N{NO-BREAK SPACE}", " ")
     assert re.search(expected, said, re.DOTALL), said
     assert not answer.unverified_numbers
+
+
+def test_every_topic_has_a_note() -> None:
+    topics = tomllib.loads(resources.files("bot.understand").joinpath("planning.toml").read_text("utf-8"))["topic"]
+    notes = {path.name.split(".")[0] for path in NOTES.glob("*.md")}
+    assert {one["note"] for one in topics} <= notes
 
 
 @pytest.mark.parametrize(
