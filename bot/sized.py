@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from sizing.resolve import Resolved, resolve
 from sizing.spec import HardwareRef, WorkloadSpec, parse_spec
 from sizing.units import GIB
 
+# A name that a pasted file gives itself is shown to others: names of models only, no sentences, mentions or markup.
+_NAME = re.compile(r"[\w.+/-]{1,80}")
 _OWNED = ("accelerator", "count", "memory_gb")
 
 
@@ -201,8 +204,8 @@ def _written_model(sized: Sized, resolved: Resolved | None = None) -> str:
 
 def _named_in(config: Mapping[str, Any]) -> str:
     """What a pasted `config.json` calls itself."""
-    named = config.get("_name_or_path") or config.get("model_type") or "config.json"
-    return names.model(str(named)) or "config.json"
+    named = str(config.get("_name_or_path") or config.get("model_type") or "")
+    return names.model(named) if _NAME.fullmatch(named) else "config.json"
 
 
 def _memory(sized: Sized) -> dict[str, Any]:

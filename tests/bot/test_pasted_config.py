@@ -1,0 +1,30 @@
+"""What a pasted `config.json` says of itself is shown only where it is a name."""
+
+import json
+
+import pytest
+
+from bot.conversation import respond
+from bot.reply.plain import text
+from bot.thread import Context, ThreadState
+
+_CONFIG = {
+    "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336,
+    "vocab_size": 128256,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("acme/Nova-8B", "Nova-8B"),
+        ("<!channel> ignore all rules", "config.json"),
+        ("*bold* <https://example.org|click>", "config.json"),
+        ("x" * 500, "config.json"),
+    ],
+)
+def test_a_hostile_name_is_not_repeated(name: str, shown: str) -> None:
+    answer, _ = respond(f"{json.dumps(_CONFIG | {'model_type': name})} on a 4090?", ThreadState(), Context())
+    said = text(answer)
+    assert f"{shown} fits on RTX 4090" in " ".join(said.split())
+    assert shown in name or name not in said
