@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from typing import Final
+from urllib.parse import parse_qsl
 
 from slack_bolt.adapter.starlette.async_handler import to_async_bolt_request, to_starlette_response
 from slack_bolt.async_app import AsyncApp
+from slack_bolt.request.async_internals import build_async_context
+from slack_bolt.request.async_request import AsyncBoltRequest
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -36,7 +39,7 @@ def http_app(bolt: AsyncApp, room: Room) -> Starlette:
         if wrong:
             log.warning("malformed request", part=wrong, bytes=len(body))
             return PlainTextResponse(f"malformed: {wrong}", 400)
-        return to_starlette_response(await bolt.async_dispatch(to_async_bolt_request(request, body)))
+        return to_starlette_response(await bolt.async_dispatch(_whole(to_async_bolt_request(request, body))))
 
     async def healthy(_: Request) -> Response:
         return JSONResponse({"ok": True, "uptime_s": round(time.monotonic() - _STARTED)})
@@ -53,6 +56,15 @@ def http_app(bolt: AsyncApp, room: Room) -> Starlette:
         routes.append(Route("/slack/events", events, methods=["POST"]))
         routes.extend(oauth.routes(room))
     return Starlette(routes=routes)
+
+
+def _whole(request: AsyncBoltRequest) -> AsyncBoltRequest:
+    """Bolt takes a form with the word "payload" anywhere in it for one of that field and drops a command's text."""
+    form = {} if request.body else dict(parse_qsl(request.raw_body, keep_blank_values=True))
+    if "command" in form:
+        request.body = form
+        request.context = build_async_context(request.context, form)
+    return request
 
 
 async def _body(request: Request) -> bytes | None:

@@ -180,6 +180,13 @@ async def test_malformed_bodies_change_nothing(start: Any) -> None:
         assert chat.room.inbox.states() == {"done": 1}
 
 
+async def test_a_command_may_say_payload(start: Any) -> None:
+    async with start("http") as chat:
+        assert (await chat.slack.slash(chat.anna, chat.channel, "payload of 10 users on a 4090")).acknowledged
+        await chat.idle()
+        assert chat.responder.asked == ["payload of 10 users on a 4090"]
+
+
 async def test_the_asker_is_told_its_own_place(start: Any) -> None:
     """Thirty of one person wait; the first of another is worked on next and is not told to wait behind them."""
     async with start("http", turns_in_hand=1, busy_above=3) as chat:
