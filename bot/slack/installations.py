@@ -35,7 +35,7 @@ class Vault:
         try:
             self._fernets = MultiFernet([Fernet(key) for key in keys])
         except ValueError:
-            raise UserError(_VARIABLE, "…", "keys are made by `sizewise keys new`, the newest first") from None
+            raise UserError(_VARIABLE, "…", f"{_VARIABLE} takes keys made by `sizewise keys new`, the newest first") from None
 
     @classmethod
     def of(cls, keys: str) -> Vault:
@@ -46,7 +46,7 @@ class Vault:
         """
         found = [key.strip() for key in keys.split(",") if key.strip()]
         if not found:
-            raise UserError(_VARIABLE, None, "set it to a key made by `sizewise keys new`: tokens are kept sealed")
+            raise UserError(_VARIABLE, None, f"set {_VARIABLE} to a key made by `sizewise keys new`: tokens are kept sealed")
         return cls(found)
 
     def seal(self, secret: str) -> str:
@@ -61,7 +61,7 @@ class Vault:
         try:
             return self._fernets.decrypt(sealed).decode()
         except InvalidToken:
-            raise UserError(_VARIABLE, "…", "no key opens a stored token: add the key it was sealed with") from None
+            raise UserError(_VARIABLE, "…", f"no key opens a stored token: add the key it was sealed with to {_VARIABLE}") from None
 
     def seal_anew(self, sealed: str) -> str:
         """The same secret under the first key."""

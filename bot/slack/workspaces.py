@@ -102,4 +102,3 @@ class Workspaces:
         self._known.pop(team, None)
         if self.installed is not None and self.offload is not None:
             await self.offload.database(self.installed.remove_team, team)
-
