@@ -17,11 +17,16 @@ record_seconds: Final = Histogram("sizewise_record_seconds", "Time to record a t
 compute_seconds: Final = Histogram("sizewise_compute_seconds", "Time to compute an answer", registry=registry)
 post_seconds: Final = Histogram("sizewise_post_seconds", "Time to say an answer in Slack", registry=registry)
 answer_seconds: Final = Histogram(
-    "sizewise_answer_seconds", "Time from arrival to answer", buckets=(0.5, 1, 2, 3, 5, 10, 30, 60, 300), registry=registry
+    "sizewise_answer_seconds",
+    "Time from arrival to answer",
+    buckets=(0.5, 1, 2, 3, 5, 10, 30, 60, 300),
+    registry=registry,
 )
 slack_errors: Final = Counter("sizewise_slack_errors", "Refusals of Slack's Web API", ["error"], registry=registry)
 guard_fallbacks: Final = Counter(
-    "sizewise_guard_fallbacks", "Answers with a sentence left out because a figure in it had no source", registry=registry
+    "sizewise_guard_fallbacks",
+    "Answers with a sentence left out because a figure in it had no source",
+    registry=registry,
 )
 unread_parts: Final = Counter("sizewise_unread_parts", "Parts of questions that were not understood", registry=registry)
 out_of_scope: Final = Counter("sizewise_out_of_scope", "Questions that were not about sizing", registry=registry)

@@ -31,6 +31,7 @@ _STARTED = time.monotonic()
 
 def http_app(bolt: AsyncApp, room: Room) -> Starlette:
     """Health and metrics always; Slack's requests only in HTTP mode."""
+
     async def events(request: Request) -> Response:
         body = await _body(request)
         if body is None:

@@ -35,7 +35,9 @@ class Vault:
         try:
             self._fernets = MultiFernet([Fernet(key) for key in keys])
         except ValueError:
-            raise UserError(_VARIABLE, "…", f"{_VARIABLE} takes keys made by `sizewise keys new`, the newest first") from None
+            raise UserError(
+                _VARIABLE, "…", f"{_VARIABLE} takes keys made by `sizewise keys new`, the newest first"
+            ) from None
 
     @classmethod
     def of(cls, keys: str) -> Vault:
@@ -46,7 +48,9 @@ class Vault:
         """
         found = [key.strip() for key in keys.split(",") if key.strip()]
         if not found:
-            raise UserError(_VARIABLE, None, f"set {_VARIABLE} to a key made by `sizewise keys new`: tokens are kept sealed")
+            raise UserError(
+                _VARIABLE, None, f"set {_VARIABLE} to a key made by `sizewise keys new`: tokens are kept sealed"
+            )
         return cls(found)
 
     def seal(self, secret: str) -> str:
@@ -61,7 +65,9 @@ class Vault:
         try:
             return self._fernets.decrypt(sealed).decode()
         except InvalidToken:
-            raise UserError(_VARIABLE, "…", f"no key opens a stored token: add the key it was sealed with to {_VARIABLE}") from None
+            raise UserError(
+                _VARIABLE, "…", f"no key opens a stored token: add the key it was sealed with to {_VARIABLE}"
+            ) from None
 
     def seal_anew(self, sealed: str) -> str:
         """The same secret under the first key."""
