@@ -229,8 +229,7 @@ async def test_home_opens_the_form_and_the_settings(chat: Any) -> None:
     await _press(chat, chat.bert, blocks, views.OPEN_FORM)
     shown = await _open(chat, chat.bert)
     await chat.slack.submit(chat.bert, shown, SIZED)
-    await chat.idle()
-    assert len(chat.responder.asked) == 1
+    await chat.slack.until(lambda: len(chat.responder.asked) == 1, what="the question of the form")
     await _press(chat, chat.bert, blocks, views.OPEN_DEFAULTS)
     await _open(chat, chat.bert, views.DEFAULTS_FORM)
 
