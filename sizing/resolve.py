@@ -11,7 +11,7 @@ from sizing.architecture.from_config import architecture_from_config
 from sizing.architecture.from_size import architecture_from_size
 from sizing.architecture.lookup import architecture
 from sizing.architecture.types import Architecture
-from sizing.catalogue.entries import Format, KvFormat
+from sizing.catalogue.entries import Accelerator, Format, KvFormat
 from sizing.catalogue.load import catalogue
 from sizing.catalogue.names import find
 from sizing.defaults import ENGINE_DEFAULTS, Defaults
@@ -225,10 +225,22 @@ def _engine(
 
 
 def _overflows(model: Architecture, devices: tuple[Device, ...]) -> bool:
-    """Whether the checkpoint is larger than all the consumer cards together: then people load a Q4_K_M file in llama.cpp."""
-    kinds = {device.accelerator.kind for device in devices if device.accelerator}
+    """Whether the checkpoint is larger than all the desktop cards together: then people load a Q4_K_M file in llama.cpp.
+
+    A card known by its memory alone counts as one: nobody rents a "32 GB card".
+    """
+    kinds = {device.accelerator.kind if device.accelerator else "consumer" for device in devices}
     memory = sum(device.visible_gib or 0.0 for device in devices)
     return kinds == {"consumer"} and weights_bytes(model, native_format(model)) > memory * GIB
+
+
+def _is_old(accelerator: Accelerator | None) -> bool:
+    """Cards that servers no longer run on and that are bought used for llama.cpp: NVIDIA before Volta, AMD before CDNA 1."""
+    if accelerator is None:
+        return False
+    if accelerator.vendor == "nvidia":
+        return float(accelerator.compute_capability or 99) < 7.0
+    return accelerator.vendor == "amd" and (accelerator.gfx or "").startswith(("gfx8", "gfx900", "gfx906"))
 
 
 def _customary_engine(weights: str | None, devices: tuple[Device, ...]) -> str:
@@ -243,6 +255,7 @@ def _customary_engine(weights: str | None, devices: tuple[Device, ...]) -> str:
     if (
         is_cpu(first)
         or is_unified(first)
+        or _is_old(first)
         or (first is not None and (first.vendor == "apple" or first.kind == "laptop"))
     ):
         return "llama.cpp"

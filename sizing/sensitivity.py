@@ -173,9 +173,13 @@ def _held(spec: WorkloadSpec, defaults: Defaults) -> float | None:
     return None if plan is None else sum(device.total_bytes for device in plan.devices) + plan.host.total_bytes
 
 
+# Beyond a rack or two nobody asks which single change would do, and every probe plans each rank.
+_MOST_DEVICES = 128
+
+
 def flips(spec: WorkloadSpec, now: Estimate, defaults: Defaults = ENGINE_DEFAULTS) -> tuple[Flip, ...]:
     """Single changes that turn "no" into "fits" (or, for a workload that fits, the points where it stops to)."""
-    if not now.ok or now.fits is None:
+    if not now.ok or now.fits is None or (now.memory and len(now.memory.per_device) > _MOST_DEVICES):
         return ()
     return tuple(_rescues(spec, defaults)) if not now.fits else tuple(_limits(spec, defaults))
 
