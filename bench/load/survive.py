@@ -51,9 +51,11 @@ async def survive(
     started = time.monotonic()
     async with deployed(replicas, database, data, **options) as deployment:
         watch = _Watch(deployment, questions)
-        killer = asyncio.create_task(_kill(deployment, kills, questions, random.Random(seed)))
+        kill = _kill(deployment, kills, questions, random.Random(seed))
+        # Alone and down, a process cannot be told of a question, and Slack gives up after three repeats.
+        killer = asyncio.create_task(kill) if replicas > 1 else None
         asked = await _ask(deployment.slack, questions, watch)
-        await killer
+        await (killer or kill)
         with contextlib.suppress(TimeoutError):
             await _rest(deployment, database, questions)
         return _count(deployment, asked, questions, kills, watch.most, database, time.monotonic() - started)
