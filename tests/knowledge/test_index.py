@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from knowledge import glossary
+from knowledge import glossary, notes
 from knowledge.embeddings import Choice, LocalEmbeddings, choose
-from knowledge.index import VectorIndex
+from knowledge.index import VectorIndex, passage_text
 from knowledge.ingest import read
 from knowledge.lexical import LexicalIndex
+from knowledge.note_vectors import shipped
 from knowledge.records import StoredChunk, StoredDocument
 from knowledge.reranker import reranked
 from knowledge.retrieve import rank
@@ -137,3 +138,13 @@ def test_the_packaged_model_answers_across_languages(
     real = VectorIndex(settings, store, LocalEmbeddings(choice, glossary.load()))
     real.build("document", chunks)
     assert real.near("document", "not enough power cables for the gpu", "en", [""])[0].chunk_id == "a.txt-0"
+
+
+def test_the_packaged_vectors_are_those_of_the_notes() -> None:
+    model = LocalEmbeddings(Choice("all-MiniLM-L6-v2", "", "english"), glossary.load())
+    texts = [passage_text(c, n) for note in notes.load() for c in note.chunks for n in range(len(c.passages))]
+    found = [shipped(text) for text in model.prepared(texts)]
+    # An edited note is computed when the index is built; python -m knowledge.note_vectors brings the file up to date.
+    assert sum(vector is not None for vector in found) >= 0.9 * len(texts)
+    assert all(sum(x * x for x in vector) == pytest.approx(1.0, abs=1e-5) for vector in found if vector)
+    assert shipped("none of ours") is None
