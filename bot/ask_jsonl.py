@@ -10,7 +10,7 @@ from bot.conversation import respond
 from bot.reply.plain import text
 from bot.thread import Context, ThreadState
 from sizing.errors import UserError
-from sizing.json_lines import read_object
+from sizing.json_lines import OWN_FAULTS, own_fault, read_object
 
 MAX_LINE_CHARACTERS = 1_000_000
 _EXAMPLE = '{"id": "1", "text": "…"}'
@@ -33,10 +33,15 @@ def as_json(answer: Answer, ident: object = None) -> dict[str, Any]:
 def _answer_line(line: str, context: Context) -> dict[str, Any]:
     if len(line) > MAX_LINE_CHARACTERS:
         return _fault(None, "line", f"a line may have {MAX_LINE_CHARACTERS:,} characters at most")
+    ident: object = None
     try:
-        return _answer_object(read_object(line, _EXAMPLE), context)
+        asked = read_object(line, _EXAMPLE)
+        ident = asked.get("id")
+        return _answer_object(asked, context)
     except UserError as fault:
-        return _fault(None, fault.field, fault.message)
+        return _fault(ident, fault.field, fault.message)
+    except OWN_FAULTS as fault:
+        return own_fault(ident, fault)
 
 
 def _answer_object(asked: Mapping[str, Any], context: Context) -> dict[str, Any]:

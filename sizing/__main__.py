@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TextIO
 
 from sizing.errors import UserError
-from sizing.json_lines import read_value, tolerant, written
+from sizing.json_lines import OWN_FAULTS, own_fault, read_value, tolerant, written
 
 _USAGE = "usage: python -m sizing estimate|recommend < specs.jsonl"
 Answerer = Callable[[object], dict[str, Any]]
@@ -35,7 +35,10 @@ def _answer(line: str, number: int, answer: Answerer) -> dict[str, Any]:
         data = read_value(line)
     except UserError as fault:
         return {"id": None, "ok": False, "error": {"field": "line", "message": f"line {number} is {fault.message}"}}
-    return answer(data)
+    try:
+        return answer(data)
+    except OWN_FAULTS as fault:
+        return own_fault(data.get("id") if isinstance(data, dict) else None, fault)
 
 
 def _estimator() -> Answerer:

@@ -153,7 +153,9 @@ def _known(ident: str | None, stated_gb: float | None, name: str, entry: Hardwar
     if entry.engine_visible_gib:
         seen, measured = entry.engine_visible_gib, True
     nominal = memory_gb or accelerator.memory_gb
-    memory_gib = None if nominal is None else max(nominal * GB / GIB, seen or 0.0)
+    # GDDR and LPDDR are sold in GiB in effect (24 "GB" are 24 GiB), HBM in decimal GB.
+    binary = not accelerator.memory_type.startswith("HBM")
+    memory_gib = None if nominal is None else max(nominal * (1.0 if binary else GB / GIB), seen or 0.0)
     return Device(0, group, accelerator.name, accelerator, memory_gib, seen, measured, entry.in_use_gib or 0.0)
 
 

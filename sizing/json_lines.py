@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import io
 import json
+import traceback
 from typing import TextIO
 
 from sizing.errors import UserError
+
+
+# Faults of ours, caught at the edge of a command so that the lines after them are still answered.
+OWN_FAULTS = (LookupError, ValueError, TypeError, ArithmeticError, AttributeError, RecursionError)
+
+
+def own_fault(ident: object, fault: BaseException) -> dict[str, object]:
+    """The answer to a line that a fault of ours kept from being answered; the traceback goes to standard error."""
+    traceback.print_exception(fault)
+    message = "this line could not be answered because of a fault of ours; standard error says which"
+    return {"id": ident, "ok": False, "error": {"field": "internal", "message": message}}
 
 
 def read_object(line: str, example: str) -> dict[str, object]:

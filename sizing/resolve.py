@@ -220,6 +220,8 @@ def _engine(
     name = _customary_engine(spec.weights or written_format, devices)
     if name == "vllm" and not (spec.weights or written_format) and _overflows(model, devices):
         name = "llama.cpp"
+    if name == "vllm" and spec.host.ram_gb and _needs_ram(spec.weights or written_format, model, devices):
+        name = "llama.cpp"
     gaps.fill("engine.name", name, "customary_engine")
     return engine_named(name, asked.version, asked.as_of)
 
@@ -232,6 +234,18 @@ def _overflows(model: Architecture, devices: tuple[Device, ...]) -> bool:
     kinds = {device.accelerator.kind if device.accelerator else "consumer" for device in devices}
     memory = sum(device.visible_gib or 0.0 for device in devices)
     return kinds == {"consumer"} and weights_bytes(model, native_format(model)) > memory * GIB
+
+
+def _needs_ram(weights: str | None, model: Architecture, devices: tuple[Device, ...]) -> bool:
+    """Whether the model overflows the cards in a format that llama.cpp has too ("4bit"): who names RAM then means to offload."""
+    bits = 16.0
+    if weights is not None:
+        match = find(weights, "format")
+        known = catalogue().formats.get(match.id or "")
+        if known is None or known.kind != "generic":
+            return False
+        bits = float(known.nominal_bits or 16)
+    return model.params_total * bits / 8 > sum(device.visible_gib or 0.0 for device in devices) * GIB
 
 
 def _is_old(accelerator: Accelerator | None) -> bool:

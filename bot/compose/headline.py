@@ -23,11 +23,19 @@ def verdict_headline(sized: Sized, words: Wording) -> str:
         return words.text("headline", "no_host", **figures)
     if sized.verdict == "no":
         return words.text("headline", f"no{each}", **figures)
+    if sized.verdict == "tight" and _spills(sized):
+        return words.text("headline", "spills", **figures)
     if sized.verdict == "tight":
         return words.text("headline", f"tight{_how_tight(sized)}{each}", **figures)
     if sized.verdict == "fits":
         return words.text("headline", f"fits{each}", **figures)
     return words.text("headline", "need", **figures)
+
+
+def _spills(sized: Sized) -> bool:
+    """The cards hold their share because the rest went to host memory."""
+    codes = {warning.code for warning in sized.estimate.warnings}
+    return bool(codes & {"ollama_spills_to_ram", "offloaded_to_ram"}) and (sized.margin_gib or 0.0) >= 0
 
 
 def _how_tight(sized: Sized) -> str:

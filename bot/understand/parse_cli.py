@@ -7,7 +7,7 @@ from bot.understand.read import read, read_thread
 from bot.understand.request import Request
 from bot.understand.specs import specs_of
 from sizing.errors import UserError
-from sizing.json_lines import read_object, written
+from sizing.json_lines import OWN_FAULTS, own_fault, read_object, written
 
 LONGEST_MESSAGE = 40_000
 _EXAMPLE = '{"id": "1", "text": "…"}'
@@ -31,6 +31,8 @@ def answer_line(line: str) -> dict[str, Any]:
         return {"id": ident, **_answer(data)}
     except UserError as fault:
         return {"id": ident, "ok": False, "error": {"field": fault.field, "message": str(fault)}}
+    except OWN_FAULTS as fault:
+        return own_fault(ident, fault)
 
 
 def _answer(data: dict[str, Any]) -> dict[str, Any]:

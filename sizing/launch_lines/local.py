@@ -28,7 +28,8 @@ def file_name(resolved: Resolved) -> str:
 
 def placement(resolved: Resolved, estimate: Estimate, words: Words) -> None:
     """The options that put layers and experts where the estimate has them, or where it says that they would fit."""
-    asked, found = resolved.spec.engine, _warning(estimate, "offload_would_fit")
+    asked = resolved.spec.engine
+    found = _warning(estimate, "offloaded_to_ram") or _warning(estimate, "offload_would_fit")
     params = found.params if found else {}
     layers = len(resolved.architecture.layers) + 1
     words.option("-ngl", asked.gpu_layers if asked.gpu_layers is not None else params.get("gpu_layers", layers))

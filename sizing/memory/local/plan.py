@@ -40,6 +40,9 @@ def _llama(resolved: Resolved) -> MemoryPlan:
     return _finish(resolved, _in_order(resolved, plans), _host(layouts), layouts[0], tuple(warnings[:1]))
 
 
+_SPILLING = frozenset({"ollama_spills_to_ram", "offloaded_to_ram"})
+
+
 def _layout(resolved: Resolved, devices: tuple[Device, ...]) -> tuple[Layout, list[Warning_]]:
     """The layout as the engine makes it; uneven splits are tuned and Ollama spills by itself before anything is refused."""
     layout = lay_out(resolved, devices)
@@ -52,7 +55,26 @@ def _layout(resolved: Resolved, devices: tuple[Device, ...]) -> tuple[Layout, li
         spilled = fit_whole_layers(resolved)
         if spilled is not None and _ram_takes(resolved, spilled):
             return spilled, [_spills(spilled)]
-    return layout, []
+    offloaded = _offloaded(resolved, devices)
+    return offloaded or (layout, [])
+
+
+def _offloaded(resolved: Resolved, devices: tuple[Device, ...]) -> tuple[Layout, list[Warning_]] | None:
+    """Whoever names RAM beside a card means to use it: llama.cpp puts layers (experts first) there until the rest fits."""
+    said = resolved.spec.engine
+    placed = (said.gpu_layers, said.cpu_moe_layers, said.tensor_overrides)
+    if not resolved.spec.host.ram_gb or placed != (None, None, None) or resolved.data > 1:
+        return None
+    found = fit_layers(resolved)
+    if found is None or found.host_bytes > resolved.spec.host.ram_gb * GB:
+        return None
+    layout = lay_out(resolved, devices, gpu_layers=found.gpu_layers, cpu_moe_layers=found.cpu_moe_layers)
+    params = {
+        "gpu_layers": found.gpu_layers, "layers": found.total_layers, "cpu_moe_layers": found.cpu_moe_layers,
+        "host_gib": gib(layout.on_host.total),
+    }  # fmt: skip
+    text = f"{gib(layout.on_host.total):.1f} GiB of it lie in RAM; generation runs at the pace of the RAM"
+    return layout, [Warning_(code="offloaded_to_ram", params=params, message=text)]
 
 
 def _ram_takes(resolved: Resolved, layout: Layout) -> bool:
@@ -143,7 +165,7 @@ def _finish(
     margin = margin_bytes(resolved, plans, host)
     if margin is not None and margin[2] < 0 and resolved.spec.engine.gpu_layers is None:
         warnings += _offload_alternative(resolved)
-    if margin is not None and any(warning.code == "ollama_spills_to_ram" for warning in warnings):
+    if margin is not None and any(warning.code in _SPILLING for warning in warnings):
         spilled = host.total_bytes - host.activations_bytes - layout.file.token_embedding_bytes
         margin = (
             min(margin[0], -spilled),
