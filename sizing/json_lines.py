@@ -9,7 +9,6 @@ from typing import TextIO
 
 from sizing.errors import UserError
 
-
 # Faults of ours, caught at the edge of a command so that the lines after them are still answered.
 OWN_FAULTS = (LookupError, ValueError, TypeError, ArithmeticError, AttributeError, RecursionError)
 
