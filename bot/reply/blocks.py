@@ -15,7 +15,7 @@ from bot.answer import Answer, AssumptionView, Citation, Command, Paragraph, Tab
 from bot.reply import limits
 from bot.reply.export import markdown
 from bot.reply.labels import label
-from bot.reply.mrkdwn import bold, cut, escape, fence, link, literal, mrkdwn, plain
+from bot.reply.mrkdwn import bold, bold_within, cut, escape, fence, link, literal, mrkdwn, plain
 from bot.reply.split import split
 from bot.reply.wording import wording
 
@@ -121,7 +121,7 @@ def _notification(answer: Answer, number: int, count: int) -> str:
 
 def _opening_sections(answer: Answer) -> list[Block]:
     """Headline and lead: one section, unless the lead is very long."""
-    return list(_sections(answer.lead, before=bold(cut(answer.headline, limits.NOTIFICATION_CHARS)) or "–", joint=" "))
+    return list(_sections(answer.lead, before=_bold(answer.headline) or "–", joint=" "))
 
 
 def _table_blocks(answer: Answer) -> Iterator[Block]:
@@ -145,6 +145,11 @@ def _titled(title: str, text: str) -> str:
     return f"{bold(title)} {text}" if title else text
 
 
+def _bold(text: str) -> str:
+    """A bold lead-in that leaves room in its section for what follows."""
+    return bold_within(text, limits.NOTIFICATION_CHARS, limits.SECTION_CHARS - 200)
+
+
 def _sections(text: str, *, before: str, joint: str) -> Iterator[Block]:
     """Sections of a text that may be long; `before` is mark-up that opens the first."""
     room = limits.SECTION_CHARS - len(before) - len(joint)
@@ -156,7 +161,7 @@ def _sections(text: str, *, before: str, joint: str) -> Iterator[Block]:
 
 
 def _command(command: Command) -> Iterator[Block]:
-    title = bold(cut(command.title, limits.NOTIFICATION_CHARS))
+    title = _bold(command.title)
     room = limits.SECTION_CHARS - len(title) - len(fence("")) - 1
     for n, part in enumerate(split(command.code, room, lambda part: len(fence(part)))):
         yield {"type": "section", "text": mrkdwn(f"{title}\n{fence(part)}" if n == 0 else fence(part))}

@@ -29,6 +29,15 @@ def bold(text: str) -> str:
     return f"*{shown}*" if shown else ""
 
 
+def bold_within(text: str, most: int, escaped_most: int) -> str:
+    """Bold text cut to `most` characters, and further where escaping makes it longer than `escaped_most`: `&` is five."""
+    shown = bold(cut(text, most))
+    while len(shown) > escaped_most:
+        most = most * 3 // 4
+        shown = bold(cut(text, most))
+    return shown
+
+
 def fence(code: str) -> str:
     """A code block whose content cannot close it."""
     return f"```\n{escape(_FENCE.sub(f'``{_ZERO_WIDTH}`', code))}\n```"

@@ -176,7 +176,11 @@ def test_an_answer_as_blocks() -> None:
     assert list(message.blocks) == [
         {"type": "section", "text": mark("*No: 122 GiB are missing.* Weights need 39.6 GiB.")},
         {"type": "context", "elements": [mark("What fits")]},
-        {"type": "table", "rows": [[cell("Option"), cell("Margin")], [cell("2 × H100"), cell("9 GiB")]]},
+        {
+            "type": "table",
+            "column_settings": [{"is_wrapped": True}, {"is_wrapped": True}],
+            "rows": [[cell("Option"), cell("Margin")], [cell("2 × H100"), cell("9 GiB")]],
+        },
         {"type": "section", "text": mark("*What flips it:* With 8k it fits [1].")},
         {"type": "context", "elements": [mark("*Assumed:* Format: Q4_K_M · Reserve: 10%")]},
         {

@@ -83,7 +83,11 @@ def _lacks() -> set[str]:
     found = set()
     for name in ("lacks.py", "trial.py"):
         for node in ast.walk(ast.parse((SOURCES / "search" / name).read_text("utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "lack" and isinstance(node.args[0], ast.Constant):
+            if (
+                isinstance(node, ast.Call)
+                and getattr(node.func, "id", "") == "lack"
+                and isinstance(node.args[0], ast.Constant)
+            ):
                 found.add(str(node.args[0].value))
     return found - {"target_missed"}
 
