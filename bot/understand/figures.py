@@ -69,6 +69,12 @@ class Figures:
     bare: tuple[Quantity, ...] = ()
 
 
+_DEGREES = {"t": "tp", "p": "pp", "d": "dp", "e": "ep"}
+_DEGREE_LEFT = re.compile(
+    r"(?<![a-z0-9])(?P<name>[tpde]p|(?:tensor|pipeline|data|expert)[- ]?parallel(?:ism|itaet)?(?:[- ]size)?)\s?(?:of|von|=|:)?\s?$"
+)
+
+
 def read_figures(text: Text, lang: str, taken: Sequence[tuple[int, int]], slash: bool, training: bool) -> Figures:
     """Read all figures outside the names already found."""
     pairs: list[tuple[Quantity, Reading]] = []
@@ -149,13 +155,19 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
     found += list(speed_readings(place, text.folded))
     found += list(memory_readings(place, text.folded))
     found += list(countable(quantity, place))
-    if quantity.glued in ("tp", "pp", "dp", "ep"):
-        found.append(Reading(f"parallel_{quantity.glued}", quantity.value, start, end, 5.0, "degree"))
+    if degree := quantity.glued if quantity.glued in _DEGREES.values() else _degree_before(place.left):
+        found.append(Reading(f"parallel_{degree}", quantity.value, start, end, 5.0, "degree"))
     if quantity.glued in ("r", "rank"):
         found.append(Reading("lora_rank", quantity.value, start, end, 5.0, "rank"))
     if quantity.spelt and _vague_one(quantity, text):
         found = [r for r in found if r.field not in ("users",)]
     return found
+
+
+def _degree_before(left: str) -> str | None:
+    """The kind of parallelism that a figure is the degree of: "TP 3", "tp=4", "tensor parallel size 2"."""
+    found = _DEGREE_LEFT.search(left)
+    return _DEGREES[found["name"].replace("-", " ").split()[0][0]] if found else None
 
 
 def _of_a_pair(place: Surroundings) -> Reading | None:
