@@ -100,7 +100,9 @@ class Observation(_Part):
     @property
     def in_ram(self) -> bool:
         """Whether part of the model lies in the host's RAM."""
-        layers = self.layers_on_gpu is not None and self.layers_total is not None and self.layers_on_gpu < self.layers_total
+        layers = (
+            self.layers_on_gpu is not None and self.layers_total is not None and self.layers_on_gpu < self.layers_total
+        )
         return layers or (self.gpu_share is not None and self.gpu_share < 0.99)
 
 

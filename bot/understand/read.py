@@ -212,11 +212,7 @@ def _fill_models(found: Found, draft: Draft) -> None:
         _put(draft, found, "params_b", chosen.params_b, (chosen.start, chosen.end))
     else:
         spelt = next((q for q, _ in found.figures.pairs if q.unit == "params"), None)
-        named = (
-            _BILLIONS.search(found.text.folded)
-            if not spelt and not names
-            else None
-        )
+        named = _BILLIONS.search(found.text.folded) if not spelt and not names else None
         if named:
             _put(draft, found, "params_b", float(named.group(1).replace(",", ".")), named.span())
 

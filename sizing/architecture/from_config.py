@@ -49,9 +49,7 @@ def architecture_from_config(config: Config, model_id: str = "config.json") -> A
         _whole(key, text.get(key), 0)
     for name in _REQUIRED:
         if not shape[name]:
-            raise UserError(
-                "model.config", None, f"model.config has no {name!r}; {_WHOLE_FILE}"
-            )
+            raise UserError("model.config", None, f"model.config has no {name!r}; {_WHOLE_FILE}")
     entry = _entry(config, text, shape, model_id)
     _require_sense(entry)
     entry["params_total"] = _total(entry)
@@ -85,7 +83,9 @@ def _require_sense(entry: Mapping[str, Any]) -> None:
         ("first_k_dense_replace", moe["first_k_dense"], layers),
     ):
         if value > most:
-            raise UserError("model.config", value, f"{name} in model.config must be at most {most:,} here, got {value:,}")
+            raise UserError(
+                "model.config", value, f"{name} in model.config must be at most {most:,} here, got {value:,}"
+            )
 
 
 def _entry(config: Config, text: Config, shape: Mapping[str, int | None], model_id: str) -> dict[str, Any]:
@@ -145,7 +145,9 @@ def _linear(text: Config) -> dict[str, Any]:
     if text.get("linear_num_value_heads"):
         for name in ("linear_num_key_heads", "linear_key_head_dim", "linear_value_head_dim"):
             if not text.get(name):
-                raise UserError("model.config", None, f"model.config has linear_num_value_heads but no {name}; {_WHOLE_FILE}")
+                raise UserError(
+                    "model.config", None, f"model.config has linear_num_value_heads but no {name}; {_WHOLE_FILE}"
+                )
         return {
             "kind": "gated_deltanet",
             "num_key_heads": text["linear_num_key_heads"],

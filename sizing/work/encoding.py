@@ -51,7 +51,9 @@ class Encoder:
         """Weights, one batch and the context of the process."""
         width = _LIVE_WIDTHS * self.model.hidden_size + 2 * self.model.intermediate_size
         return Parts(
-            weights_bytes(self.model, self.weights), _BATCH_TOKENS * width * 2.0, number("cuda-context", "typical") * GIB
+            weights_bytes(self.model, self.weights),
+            _BATCH_TOKENS * width * 2.0,
+            number("cuda-context", "typical") * GIB,
         )
 
 
@@ -161,7 +163,9 @@ def _opposite(rate: dict[str, float], amount: float) -> dict[str, float]:
 
 
 def _index_data(spec: WorkloadSpec, pieces: int, dimensions: int) -> dict[str, Any]:
-    index: Index = index_of(pieces, dimensions, spec.work.vector_bytes or 4.0, spec.work.index or "hnsw", spec.work.replicas or 1)
+    index: Index = index_of(
+        pieces, dimensions, spec.work.vector_bytes or 4.0, spec.work.index or "hnsw", spec.work.replicas or 1
+    )
     return index.data()
 
 

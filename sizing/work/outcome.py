@@ -80,7 +80,9 @@ def _margin(device: Device, parts: Parts) -> Range | None:
     usable = _usable_gib(device)
     if usable is None:
         return None
-    return Range(low=usable - gib(parts.total) * _HIGH, expected=usable - gib(parts.total), high=usable - gib(parts.total) * _LOW)
+    return Range(
+        low=usable - gib(parts.total) * _HIGH, expected=usable - gib(parts.total), high=usable - gib(parts.total) * _LOW
+    )
 
 
 def _verdict(margin: Range | None, devices: tuple[Device, ...], defaults: Defaults) -> Any:

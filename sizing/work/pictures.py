@@ -37,7 +37,12 @@ _MPIXEL = 1024 * 1024
 _SHARE = {"datacenter": (0.2, 0.28, 0.4), "other": (0.3, 0.5, 0.75)}
 _SIXTEENTH = 16 * 16  # pixels behind one latent token: 8x decoder, patches of 2
 _VIDEO_TIME = 4  # frames behind one latent frame
-_ONE_PASS = ("flux", "z-image", "turbo", "schnell")  # guidance is distilled into the weights; others run every step twice
+_ONE_PASS = (
+    "flux",
+    "z-image",
+    "turbo",
+    "schnell",
+)  # guidance is distilled into the weights; others run every step twice
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,9 @@ def _weights(spec: WorkloadSpec, model: Architecture, assumed: list[Assumption])
         chosen = resolve_format(spec.weights)
         return chosen if chosen.bits_per_weight else resolve_format("nf4" if chosen.nominal_bits == 4 else "fp8")
     found = native_format(model)
-    assumed.append(Assumption(field="weights", value=found.id, code="customary_weights", params={"engine": "diffusers"}))
+    assumed.append(
+        Assumption(field="weights", value=found.id, code="customary_weights", params={"engine": "diffusers"})
+    )
     return found
 
 
@@ -128,18 +135,27 @@ def component_bytes(model: Architecture, weights: Format) -> Mapping[str, float]
         count = part.get("count")
         for _ in range(count if isinstance(count, int) else 1):
             same = sum(name == role or name.startswith(f"{role}_") for name in found)
-            found[role if not same else f"{role}_{same + 1}"] = params * (16.0 if wide else bits_per_weight(weights)) / 8
+            found[role if not same else f"{role}_{same + 1}"] = (
+                params * (16.0 if wide else bits_per_weight(weights)) / 8
+            )
     return found
 
 
 def peak_bytes(components: Mapping[str, float], size: Size, placement: Placement) -> float:
     """Most that lies on the card at a time."""
     frames = size.megapixels * size.frames
-    decode = (_DECODE_GIB_PER_MPIXEL * size.megapixels + (_GIB_PER_MPIXEL_FRAME * frames if size.frames > 1 else 0.0)) * GIB
-    step = (_TRANSFORMER_GIB_PER_MPIXEL * size.megapixels + (_GIB_PER_MPIXEL_FRAME * frames if size.frames > 1 else 0.0)) * GIB
+    decode = (
+        _DECODE_GIB_PER_MPIXEL * size.megapixels + (_GIB_PER_MPIXEL_FRAME * frames if size.frames > 1 else 0.0)
+    ) * GIB
+    step = (
+        _TRANSFORMER_GIB_PER_MPIXEL * size.megapixels + (_GIB_PER_MPIXEL_FRAME * frames if size.frames > 1 else 0.0)
+    ) * GIB
     if placement == "resident":
         return sum(components.values()) + max(decode, step)
-    at_work = [value + (decode if name.startswith("vae") else step if _draws(name) else 0.3 * GIB) for name, value in components.items()]
+    at_work = [
+        value + (decode if name.startswith("vae") else step if _draws(name) else 0.3 * GIB)
+        for name, value in components.items()
+    ]
     return max(at_work)
 
 
@@ -167,7 +183,12 @@ def _moved(placements: Mapping[str, float]) -> Warning_:
 
 
 def _work(
-    components: Mapping[str, float], placements: Mapping[str, float], placement: Placement, size: Size, model: Architecture, device: Device
+    components: Mapping[str, float],
+    placements: Mapping[str, float],
+    placement: Placement,
+    size: Size,
+    model: Architecture,
+    device: Device,
 ) -> dict[str, Any]:
     return {
         "task": "video" if size.frames > 1 else "image", "placement": placement, "width": size.width, "height": size.height,
@@ -200,5 +221,7 @@ def _seconds(
     peak = peaks(accelerator, device_class(accelerator), accelerator.bandwidth_gb_s)["16bit"] * 1e12
     work = flops_per_step(model, size) * size.steps
     low, expected, high = _SHARE["datacenter" if accelerator.kind == "datacenter" else "other"]
-    moved = sum(components.values()) / 12e9 if placement == "offload" else 0.0  # each part crosses PCIe once at about 12 GB/s
+    moved = (
+        sum(components.values()) / 12e9 if placement == "offload" else 0.0
+    )  # each part crosses PCIe once at about 12 GB/s
     return ranged(work / (peak * high) + moved, work / (peak * expected) + moved, work / (peak * low) + moved)

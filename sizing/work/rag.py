@@ -57,7 +57,13 @@ def stages(spec: WorkloadSpec, device: Device | None) -> dict[str, Any]:
     embedder = _encoder(spec.work.embedder, EMBEDDER, corpus.chunk_tokens, device)
     reranker = _encoder(spec.work.reranker, RERANKER, corpus.chunk_tokens, device)
     dimensions = spec.work.dimensions or embedder.model.raw.get("pooled_dim") or 1024
-    index = index_of(corpus.chunks, int(str(dimensions)), spec.work.vector_bytes or 4.0, spec.work.index or "hnsw", spec.work.replicas or 1)
+    index = index_of(
+        corpus.chunks,
+        int(str(dimensions)),
+        spec.work.vector_bytes or 4.0,
+        spec.work.index or "hnsw",
+        spec.work.replicas or 1,
+    )
     growth = spec.work.growth_per_year if spec.work.growth_per_year is not None else GROWTH_PER_YEAR
     return {
         "task": "rag", "documents": corpus.documents, "pages": corpus.pages, "corpus_tokens": corpus.tokens, "chunks": corpus.chunks,
@@ -89,7 +95,10 @@ def _embedding(found: Encoder, corpus: Corpus) -> dict[str, Any]:
     data: dict[str, Any] = {"model": found.model.id, "memory_gib": parts.total / GIB}
     if found.tokens_s:
         low, expected, high = found.tokens_s
-        data |= {"tokens_s": ranged(low, expected, high), "hours": ranged(*(read / rate / 3600 for rate in (high, expected, low)))}
+        data |= {
+            "tokens_s": ranged(low, expected, high),
+            "hours": ranged(*(read / rate / 3600 for rate in (high, expected, low))),
+        }
     return data
 
 

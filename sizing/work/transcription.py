@@ -102,7 +102,10 @@ def _work(spec: WorkloadSpec, found: Pace, devices: int) -> dict[str, Any]:
     }
     if hours := spec.work.audio_hours:
         low, expected, high = found.batched
-        work |= {"audio_hours": hours, "hours": ranged(hours / (high * devices), hours / (expected * devices), hours / (low * devices))}
+        work |= {
+            "audio_hours": hours,
+            "hours": ranged(hours / (high * devices), hours / (expected * devices), hours / (low * devices)),
+        }
     wanted = spec.work.live_streams or spec.concurrency
     if wanted:
         work |= {"wanted_streams": wanted, "devices_for_streams": -(-wanted // max(1, int(found.live_streams[1])))}

@@ -41,7 +41,9 @@ class Index:
         return asdict(self)
 
 
-def index_of(vectors: int, dimensions: int, bytes_per_value: float = 4.0, kind: IndexKind = "hnsw", replicas: int = 1) -> Index:
+def index_of(
+    vectors: int, dimensions: int, bytes_per_value: float = 4.0, kind: IndexKind = "hnsw", replicas: int = 1
+) -> Index:
     """The index of that many vectors; each replica is a whole copy."""
     originals = vectors * dimensions * bytes_per_value
     return Index(

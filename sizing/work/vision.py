@@ -38,7 +38,9 @@ def image_tokens(model_id: str, width: int, height: int) -> ImageTokens:
             return ImageTokens((tiles + (1 if tiles > 1 and key == "internvl" else 0)) * each, "tiles", False)
     patch = next((side for key, side in _PATCH.items() if key in name), None)
     side = patch or _DEFAULT_PATCH
-    return ImageTokens(max(4, min(_MAX_PATCHES, math.ceil(width / side) * math.ceil(height / side))), "patch", patch is None)
+    return ImageTokens(
+        max(4, min(_MAX_PATCHES, math.ceil(width / side) * math.ceil(height / side))), "patch", patch is None
+    )
 
 
 def pages_per_second(prefill_tok_s: float, output_tok_s: float, tokens_per_page: int, written_per_page: int) -> float:

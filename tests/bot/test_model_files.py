@@ -52,7 +52,9 @@ def test_a_gguf_header_gives_the_shape() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("content", [b"", b"GGUF", b"PK\x03\x04" * 9, gguf(HEADER)[:200], gguf({}), b"GGUF" + b"\xff" * 60])
+@pytest.mark.parametrize(
+    "content", [b"", b"GGUF", b"PK\x03\x04" * 9, gguf(HEADER)[:200], gguf({}), b"GGUF" + b"\xff" * 60]
+)
 def test_a_broken_header_is_refused(content: bytes) -> None:
     with pytest.raises(UserError):
         gguf_config(io.BytesIO(content))
@@ -78,7 +80,9 @@ def test_other_braces_are_no_config(text: str) -> None:
 
 def test_a_pasted_config_is_sized() -> None:
     talk = Conversation()
-    talk.say(f"Passt das auf eine RTX 4090 mit 8k Kontext? {json.dumps(CONFIG)}").expect("^Ja|^Knapp", spec__context_tokens=8192)
+    talk.say(f"Passt das auf eine RTX 4090 mit 8k Kontext? {json.dumps(CONFIG)}").expect(
+        "^Ja|^Knapp", spec__context_tokens=8192
+    )
     talk.say("und mit 16k Kontext?").expect(spec__context_tokens=16384, spec__model__config=CONFIG)
 
 

@@ -73,11 +73,15 @@ def test_twelve_tokens_where_a_hundred_are_normal() -> None:
         (8192, {"decode_tok_s": 30.0}, "as_fast_as_it_gets"),
     ],
 )
-def test_a_model_too_large_for_the_card_is_named_before_its_speed(context: int, seen: dict[str, Any], code: str) -> None:
+def test_a_model_too_large_for_the_card_is_named_before_its_speed(
+    context: int, seen: dict[str, Any], code: str
+) -> None:
     spec = {"model": "Qwen3-32B", "weights": "q4_k_m", "engine": {"name": "ollama"}, "context_tokens": context}
     found = diagnose(Observation(**seen), estimate(parse_spec(spec | {"hardware": [{"accelerator": "RTX 3090"}]})))
     assert found.findings[0].code == code
-    assert ("shorter_context" in found.changes, "kv_cache_8bit" in found.changes) == (code == "does_not_fit_the_card",) * 2
+    assert ("shorter_context" in found.changes, "kv_cache_8bit" in found.changes) == (
+        code == "does_not_fit_the_card",
+    ) * 2
 
 
 def test_normal_speed_is_called_normal() -> None:
