@@ -8,7 +8,7 @@ template sentence stays.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+import logging
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -33,6 +33,9 @@ class PhrasingUnavailable(SizewiseError):
     """SIZEWISE_LLM names a model that cannot be loaded; seen by the operator."""
 
 
+_log = logging.getLogger(__name__)
+
+
 @dataclass
 class ModelPhraser:
     """Words paragraphs with a LangChain chat model; `spent` counts the paragraphs of one answer against `budget`."""
@@ -46,20 +49,23 @@ class ModelPhraser:
         if self.spent >= self.budget:
             return None
         self.spent += 1
-        return "".join(self._stream(text, lang)) or None
-
-    def _stream(self, text: str, lang: Lang) -> Iterator[str]:
-        """Chunks of the answer; a model may raise anything, so whatever it raises ends the paragraph."""
-        length = 0
         try:
-            for chunk in self.model.stream([("system", _INSTRUCTION[lang]), ("user", text)]):
-                piece = str(chunk.text if hasattr(chunk, "text") else chunk.content)
-                length += len(piece)
-                if length > _MOST_CHARACTERS:
-                    return
-                yield piece
-        except Exception:  # noqa: BLE001
-            return
+            return self._whole(text, lang)
+        # A provider's package may raise anything; the user then reads our own text, and the log says what failed.
+        except Exception as fault:  # noqa: BLE001
+            _log.warning("phrasing failed: %s", type(fault).__name__)
+            return None
+
+    def _whole(self, text: str, lang: Lang) -> str | None:
+        """The streamed wording; None where it is empty or longer than a paragraph may be. Half a wording is none."""
+        pieces, length = [], 0
+        for chunk in self.model.stream([("system", _INSTRUCTION[lang]), ("user", text)]):
+            piece = str(chunk.text if hasattr(chunk, "text") else chunk.content)
+            length += len(piece)
+            if length > _MOST_CHARACTERS:
+                return None
+            pieces.append(piece)
+        return "".join(pieces) or None
 
 
 def phraser_for(name: str) -> Phraser:

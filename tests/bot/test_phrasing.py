@@ -89,3 +89,17 @@ def test_the_budget_of_an_answer_ends() -> None:
 def test_an_unknown_provider_is_told_to_the_operator() -> None:
     with pytest.raises(PhrasingUnavailable, match="SIZEWISE_LLM"):
         phraser_for("nonsense:model")
+
+
+class _BreaksOff:
+    """A model whose connection ends in the middle of a sentence."""
+
+    def stream(self, _: object) -> object:
+        from types import SimpleNamespace
+
+        yield SimpleNamespace(text="It fits, but only ")
+        raise ConnectionError("gone")
+
+
+def test_half_a_wording_is_none() -> None:
+    assert ModelPhraser(_BreaksOff()).rephrase("It fits.", "en") is None
