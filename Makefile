@@ -17,7 +17,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 test: setup
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 lint: setup
 	$(BIN)/ruff check .

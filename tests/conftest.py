@@ -14,6 +14,17 @@ NAMED = os.environ.get("SIZEWISE_TEST_POSTGRES")
 SERVER = NAMED or "postgresql+psycopg://postgres@127.0.0.1:5432/postgres"
 
 
+# Tests that start processes or a browser and wait for them: on one worker, so that they do not starve one another.
+_PROCESSES = ("tests/faults/", "tests/playground/browser/", "tests/deploy/")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With `--dist loadgroup`, the tests of a file stay together."""
+    for item in items:
+        path = item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group("processes" if path.startswith(_PROCESSES) else path))
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"

@@ -22,7 +22,11 @@ _SETTINGS = {"SIZEWISE_LEASE_S": "5", "SIZEWISE_POLL_S": "0.2", "SIZEWISE_BUSY_A
 
 @dataclass(frozen=True)
 class Survival:
-    """What the double counted. `most_in_flight` is the largest number of questions asked and not answered at a time."""
+    """What the double counted. `most_in_flight` is the largest number of questions asked and not answered at a time.
+
+    `out_of_order` counts threads whose questions all arrived at the first try and were answered in another order;
+    `overtaken` those where a question reached the bot only after one asked later, because its delivery was repeated.
+    """
 
     questions: int
     kills: int
@@ -30,6 +34,7 @@ class Survival:
     lost: int
     doubled: int
     out_of_order: int
+    overtaken: int
     most_in_flight: int
     repeated_deliveries: int
     states: dict[str, int]
@@ -41,6 +46,7 @@ class Survival:
 class _Asked:
     root: Message
     texts: list[str]
+    ts: list[str]
 
 
 async def survive(
@@ -89,11 +95,10 @@ async def _ask(slack: Slack, questions: int, watch: _Watch) -> list[_Asked]:
         found = []
         for texts in plan[place::_PEOPLE]:
             root = await slack.mention(people[place], channels[place], texts[0])
-            for text in texts[1:]:
-                await slack.say(people[place], channels[place], text, thread=root.ts)
+            later = [await slack.say(people[place], channels[place], text, thread=root.ts) for text in texts[1:]]
             sent += len(texts)
             watch.look(sent)
-            found.append(_Asked(root, texts))
+            found.append(_Asked(root, texts, [root.ts, *(message.ts for message in later)]))
         return found
 
     return [asked for found in await asyncio.gather(*map(person, range(_PEOPLE))) for asked in found]
@@ -123,10 +128,17 @@ async def _rest(deployment: Deployment, database: str, questions: int) -> None:
     engine.dispose()
 
 
+def _repeated(slack: Slack) -> set[str]:
+    """The messages whose delivery was repeated, by `ts`."""
+    late = (delivery for delivery in slack.deliverer.log if len(delivery.attempts) > 1)
+    return {str(delivery.payload.get("event", {}).get("ts")) for delivery in late}
+
+
 def _count(
     deployment: Deployment, asked: list[_Asked], questions: int, kills: int, most: int, database: str, seconds: float
 ) -> Survival:
-    doubled = out_of_order = 0
+    doubled = out_of_order = overtaken = 0
+    repeated_ts = _repeated(deployment.slack)
     missing: list[str] = []
     for one in asked:
         said = [message.text for message in deployment.slack.answers(one.root)]
@@ -136,12 +148,16 @@ def _count(
             f"{one.root.channel}/{one.root.ts} {text} of {one.texts}" for text in one.texts if not counted[text]
         ]
         doubled += sum(count - 1 for count in counted.values())
-        out_of_order += int(said != wanted and set(counted) == set(one.texts) and len(said) == len(wanted))
+        if said != wanted and set(counted) == set(one.texts) and len(said) == len(wanted):
+            if repeated_ts & set(one.ts):
+                overtaken += 1
+            else:
+                out_of_order += 1
     engine = engine_for(database)
     states = Inbox(engine).states()
     engine.dispose()
     repeated = sum(len(delivery.attempts) - 1 for delivery in deployment.slack.deliverer.log)
     return Survival(
-        questions, kills, answered(deployment.slack), len(missing), doubled, out_of_order, most, repeated, states,
+        questions, kills, answered(deployment.slack), len(missing), doubled, out_of_order, overtaken, most, repeated, states,
         round(seconds, 1), missing[:20],
     )  # fmt: skip

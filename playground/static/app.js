@@ -17,18 +17,25 @@ async function post(path, body) {
   return found;
 }
 
-let asking = false, again = false;
-async function refresh() {
-  if (asking) { again = true; return; }
-  asking = true;
-  try {
-    do {
-      again = false;
-      const response = await fetch(`/page/state?user=${encodeURIComponent(here.user || "")}`);
-      here.state = await response.json();
-      draw();
-    } while (again);
-  } finally { asking = false; }
+let refreshing = null, again = false;
+function refresh() {
+  again = true;
+  refreshing ??= refreshed().finally(() => { refreshing = null; });
+  return refreshing;
+}
+
+async function refreshed() {
+  while (again) {
+    again = false;
+    const asked = here.user;
+    const response = await fetch(`/page/state?user=${encodeURIComponent(asked || "")}`);
+    const found = await response.json();
+    // Somebody else was chosen meanwhile: this is no longer what the page shows.
+    if (asked !== here.user) { again = true; continue; }
+    here.state = found;
+    here.user = found.me.id;
+    draw();
+  }
 }
 
 const names = (id) => here.state.names[id] || null;
@@ -47,7 +54,6 @@ function drawn(name, value) {
 
 function draw() {
   const { state } = here;
-  here.user = state.me.id;
   if (!here.place || (here.place !== "home" && !state.channels.some((each) => each.id === here.place))) here.place = state.channels[0].id;
   remember();
   drawSide(state);
@@ -70,6 +76,7 @@ function drawSide(state) {
 async function go(place) {
   here.place = place;
   here.thread = null;
+  if (here.state.me.id !== here.user) await refresh();
   const { state } = here;
   const direct = state.channels.find((each) => each.kind === "im").id;
   draw();

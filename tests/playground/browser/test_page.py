@@ -92,6 +92,21 @@ def test_a_slash_answer_is_private_until_shared(page: Any, picture: Any) -> None
     picture("shared")
 
 
+def test_the_person_chosen_stays_chosen_while_the_page_is_slow(page: Any) -> None:
+    page.evaluate(
+        """() => { const real = window.fetch; window.fetch = async (...said) => {
+        const found = await real(...said);
+        if (String(said[0]).includes("/page/state")) await new Promise((done) => setTimeout(done, 400));
+        return found; }; }"""
+    )
+    _ask(page, "nothing for the bot")
+    page.locator("#who").select_option(label="Bert (en-GB)")
+    page.locator("[data-place]", has_text="general").click()
+    page.wait_for_timeout(1500)
+    assert page.locator("#who option:checked").inner_text() == "Bert (en-GB)"
+    assert page.locator("[aria-current=page]").inner_text() == "# general"
+
+
 def test_home_settings_and_form_by_keyboard(page: Any, picture: Any) -> None:
     page.locator("[data-place=home]").focus()
     page.keyboard.press("Enter")
