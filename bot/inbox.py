@@ -249,14 +249,15 @@ class Inbox:
             return connection.execute(query).scalar_one()
 
     def ahead(self, key: str) -> int:
-        """How many turns are worked on before this one, as the order is now."""
-        queued = select(*ORDERED_BY).where(turns.c.state == "queued")
+        """How many turns are answered before this one, as the order is now; one in hand waits for those taken before."""
+        open_turns = select(*ORDERED_BY, turns.c.state).where(turns.c.state.in_(_UNFINISHED))
         with reading(self.engine) as connection:
-            ordered = fair_order(connection.execute(queued), served_lately(connection, self.clock()))
-            running = select(func.count()).select_from(turns).where(turns.c.state == "running")
-            before = connection.execute(running).scalar_one()
-        keys = [row.key for row in ordered]
-        return before + keys.index(key) if key in keys else 0
+            rows: list[Row[Any]] = list(connection.execute(open_turns))
+            served = served_lately(connection, self.clock())
+        running = sorted((row.received_at, row.key) for row in rows if row.state == "running")
+        queued = fair_order((row for row in rows if row.state == "queued"), served)
+        order = [*(held for _, held in running), *(row.key for row in queued)]
+        return order.index(key) if key in order else 0
 
     def states(self) -> dict[str, int]:
         """How many turns there are in each state."""

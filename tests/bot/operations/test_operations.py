@@ -137,6 +137,8 @@ def test_workspaces_take_turns_and_so_do_their_people(engine: Engine) -> None:
     order = [found.body["text"] for found in inbox.lease("me", 6)]
     assert sorted(order) == list("abcdef")
     assert set(order[:2]) == {"a", "e"}
+    # In hand is not answered yet: those taken before still stand ahead.
+    assert [inbox.ahead(f"{team}/C1/{name}") for team, name in (("T1", "a"), ("T2", "e"), ("T1", "c"))] == [0, 4, 2]
 
 
 def test_a_hundred_questions_of_one_do_not_hold_up_another(engine: Engine) -> None:
