@@ -1,4 +1,4 @@
-"""The Bolt app: middleware, listeners, one file a surface. `sizewise serve` starts here."""
+"""The Bolt app: middleware, listeners, one file a surface."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 
-from bot.settings import Settings
 from bot.slack import action, command, defaults, forms, home, lifecycle, mention, stop, thread
 from bot.slack.clients import web_client
 from bot.slack.record import Recorder
@@ -33,10 +32,3 @@ def build(room: Room) -> AsyncApp:
     for surface in (mention, thread, command, action, forms, defaults, home, stop, lifecycle):
         surface.register(app, room)
     return app
-
-
-def main() -> int:
-    """Run until stopped; the exit code."""
-    from bot.slack.serve import main as serve
-
-    return serve(Settings())

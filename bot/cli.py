@@ -111,9 +111,10 @@ def parse() -> None:
 @app.command()
 def serve() -> None:
     """Answer in Slack."""
-    from bot.app import main as serve_slack
+    from bot.settings import Settings
+    from bot.slack.serve import main as serve_slack
 
-    raise typer.Exit(serve_slack())
+    raise typer.Exit(serve_slack(Settings()))
 
 
 @app.command()

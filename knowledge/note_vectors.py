@@ -1,12 +1,11 @@
 """Vectors of the packaged notes under the packaged model, computed once for a release: a first index needs no minute of a model.
 
 Each is found by the hash of the text as the model reads it. A note or a line of the glossary that has changed since is not found
-and is computed, so a vector is never that of another text. `python -m knowledge.note_vectors` writes the file anew (it needs the
+and is computed, so a vector is never that of another text. `python -m knowledge.release` writes the file anew (it needs the
 extra `embeddings`).
 """
 
 import hashlib
-import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -38,24 +37,3 @@ def _table() -> Mapping[bytes, list[float]]:
         keys, vectors = kept["keys"], kept["vectors"].astype(np.float32)
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return {key.tobytes(): vector.tolist() for key, vector in zip(keys, units, strict=True)}
-
-
-def main() -> int:
-    # Only the writer needs the model; whoever reads the file must not load it.
-    from knowledge import glossary, notes
-    from knowledge.embeddings import LocalEmbeddings, packaged_model
-    from knowledge.index import passage_text
-
-    choice = packaged_model()
-    if choice is None:
-        sys.stderr.write("The packaged model is not installed; install the extra `embeddings`.\n")
-        return 2
-    chunks = (chunk for note in notes.load() for chunk in note.chunks)
-    texts = [passage_text(chunk, n) for chunk in chunks for n in range(len(chunk.passages))]
-    model = LocalEmbeddings(choice, glossary.load())
-    write(model.prepared(texts), model.computed(model.prepared(texts)))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

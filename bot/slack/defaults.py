@@ -28,6 +28,10 @@ _CHANNELS: Final = 100
 
 
 def register(app: AsyncApp, room: Room) -> None:
+    async def opened(ack: AsyncAck, body: dict[str, Any], client: AsyncWebClient) -> None:
+        await ack()
+        await open_form(room, client, str(body["trigger_id"]), str(body["user"]["id"]))
+
     async def saved(ack: AsyncAck, body: dict[str, Any], view: dict[str, Any], client: AsyncWebClient) -> None:
         user = str(body["user"]["id"])
         if body["user"].get("team_id") not in (room.me.team, None):
@@ -44,6 +48,7 @@ def register(app: AsyncApp, room: Room) -> None:
         log.info("settings changed", team=room.me.team, user=user)
         await publish(room, client, user)
 
+    app.action(views.OPEN_DEFAULTS)(opened)
     app.view(views.DEFAULTS_FORM)(saved)
 
 

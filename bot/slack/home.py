@@ -53,8 +53,6 @@ async def suggest(room: Room, client: AsyncWebClient, user: str, channel: str) -
 
 
 def register(app: AsyncApp, room: Room) -> None:
-    from bot.slack.defaults import open_form
-
     async def opened(event: dict[str, Any], client: AsyncWebClient) -> None:
         user = str(event["user"])
         if event.get("tab") == "home":
@@ -67,10 +65,6 @@ def register(app: AsyncApp, room: Room) -> None:
         lang = await room.voice.quick_locale(str(body["user"]["id"]))
         await Forms(room).size_form(client, str(body["trigger_id"]), lang, "", Where())
 
-    async def defaults(ack: AsyncAck, body: dict[str, Any], client: AsyncWebClient) -> None:
-        await ack()
-        await open_form(room, client, str(body["trigger_id"]), str(body["user"]["id"]))
-
     async def ask(ack: AsyncAck, body: dict[str, Any], client: AsyncWebClient) -> None:
         await ack()
         user = str(body["user"]["id"])
@@ -79,5 +73,4 @@ def register(app: AsyncApp, room: Room) -> None:
 
     app.event("app_home_opened")(opened)
     app.action(views.OPEN_FORM)(form)
-    app.action(views.OPEN_DEFAULTS)(defaults)
     app.action(_ASK)(ask)

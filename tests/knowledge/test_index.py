@@ -144,7 +144,7 @@ def test_the_packaged_vectors_are_those_of_the_notes() -> None:
     model = LocalEmbeddings(Choice("all-MiniLM-L6-v2", "", "english"), glossary.load())
     texts = [passage_text(c, n) for note in notes.load() for c in note.chunks for n in range(len(c.passages))]
     found = [shipped(text) for text in model.prepared(texts)]
-    # An edited note is computed when the index is built; python -m knowledge.note_vectors brings the file up to date.
+    # An edited note is computed when the index is built; python -m knowledge.release brings the file up to date.
     assert sum(vector is not None for vector in found) >= 0.9 * len(texts)
     assert all(sum(x * x for x in vector) == pytest.approx(1.0, abs=1e-5) for vector in found if vector)
     assert shipped("none of ours") is None
