@@ -138,47 +138,81 @@ def likeness(resolved: Resolved) -> Likeness:
 
 _Known = tuple[Likeness, Mapping[str, Any]]
 _Found = tuple[float, str, Likeness, Mapping[str, Any]]
+_Kinds = tuple[str | None, str, str, str]  # device, its class, engine family, format
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The measurements of one model; `parts` holds them by their kinds, so that who is alike in these is told apart from others once."""
+
+    like: Likeness
+    parts: tuple[tuple[_Kinds, tuple[_Known, ...]], ...]
+
+
+def _kinds(like: Likeness) -> _Kinds:
+    return like.device, like.kind, like.family, like.format
 
 
 @lru_cache(maxsize=1)
-def _by_model() -> tuple[tuple[_Known, ...], ...]:
+def _by_model() -> tuple[_Group, ...]:
     """The measurements with their likeness, those of one model together."""
-    groups: dict[tuple[str, float, float], list[_Known]] = {}
+    groups: dict[tuple[str, float, float], dict[_Kinds, list[_Known]]] = {}
     for row in load_rows():
         if "like" in row:
             like = Likeness(**row["like"])
-            groups.setdefault((like.model, like.total_b, like.active_b), []).append((like, row))
-    return tuple(tuple(group) for group in groups.values())
+            parts = groups.setdefault((like.model, like.total_b, like.active_b), {})
+            parts.setdefault(_kinds(like), []).append((like, row))
+    return tuple(_grouped(parts) for parts in groups.values())
+
+
+def _grouped(parts: Mapping[_Kinds, list[_Known]]) -> _Group:
+    first = next(iter(parts.values()))[0][0]
+    return _Group(first, tuple((kinds, tuple(known)) for kinds, known in parts.items()))
 
 
 @lru_cache(maxsize=256)
-def _by_nearness(model: str, total_b: float, active_b: float) -> tuple[tuple[float, tuple[_Known, ...]], ...]:
+def _by_nearness(model: str, total_b: float, active_b: float) -> tuple[tuple[float, _Group], ...]:
     """The groups of `_by_model`, each with how far apart the models are, nearest first."""
-    apart = ((_of_models(model, total_b, active_b, group[0][0]), group) for group in _by_model())
+    apart = ((_of_models(model, total_b, active_b, group.like), group) for group in _by_model())
     return tuple(sorted(apart, key=itemgetter(0)))
+
+
+@lru_cache(maxsize=256)
+def _kinds_apart(asked: _Kinds) -> Mapping[_Kinds, float]:
+    """How far every combination of kinds that was measured is from the one asked for."""
+    measured = {kinds for group in _by_model() for kinds, _ in group.parts}
+    return {kinds: _of_kinds(asked, kinds) for kinds in measured}
 
 
 def nearest_speeds(resolved: Resolved, n: int = 3) -> tuple[MeasuredSpeed, ...]:
     """The n public measurements nearest to a deployment, nearest first, each with what differs."""
     asked = likeness(resolved)
+    kinds_apart = _kinds_apart(_kinds(asked))
     best: list[_Found] = []
     farthest = math.inf
     # No part of a distance is negative: who is farther by the first part or two than the n found needs no logarithms.
     for apart, group in _by_nearness(asked.model, asked.total_b, asked.active_b):
         if apart > farthest:
             break
-        for like, row in group:
-            least = apart + _of_kinds(asked, like)
-            if least <= farthest:
+        for kinds, known in group.parts:
+            least = apart + kinds_apart[kinds]
+            if least > farthest:
+                continue
+            for like, row in known:
                 gap = round(least + _of_loads(asked, like), _DIGITS)
-                best = sorted([*best, (gap, row["id"], like, row)], key=itemgetter(0, 1))[:n]
-                farthest = best[-1][0] + 10**-_DIGITS if len(best) == n else math.inf
+                if gap <= farthest:
+                    best = sorted([*best, (gap, row["id"], like, row)], key=itemgetter(0, 1))[:n]
+                    farthest = best[-1][0] + 10**-_DIGITS if len(best) == n else math.inf
     return tuple(_measured(gap, like, row, asked) for gap, _, like, row in best)
 
 
 def distance(one: Likeness, other: Likeness) -> float:
     """How far apart two deployments are: each factor of two in size, load or context, each other device or engine, adds up."""
-    return _of_models(one.model, one.total_b, one.active_b, other) + _of_kinds(one, other) + _of_loads(one, other)
+    return (
+        _of_models(one.model, one.total_b, one.active_b, other)
+        + _of_kinds(_kinds(one), _kinds(other))
+        + _of_loads(one, other)
+    )
 
 
 def _of_models(model: str, total_b: float, active_b: float, other: Likeness) -> float:
@@ -189,9 +223,9 @@ def _of_models(model: str, total_b: float, active_b: float, other: Likeness) -> 
     )
 
 
-def _of_kinds(one: Likeness, other: Likeness) -> float:
-    device = 0.0 if one.device == other.device and one.device else 0.8 if one.kind == other.kind else 3.0
-    return device + (0.0 if one.family == other.family else 1.0) + (0.0 if one.format == other.format else 0.7)
+def _of_kinds(one: _Kinds, other: _Kinds) -> float:
+    device = 0.0 if one[0] == other[0] and one[0] else 0.8 if one[1] == other[1] else 3.0
+    return device + (0.0 if one[2] == other[2] else 1.0) + (0.0 if one[3] == other[3] else 0.7)
 
 
 def _of_loads(one: Likeness, other: Likeness) -> float:
