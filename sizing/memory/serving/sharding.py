@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import TypeVar
 
 from sizing.architecture.types import Architecture, Layer, TensorClass
 from sizing.catalogue.entries import Format
 from sizing.memory.serving.layout import Layout, stages_of
 from sizing.memory.weights import bits_per_weight, class_bits, scheme
 from sizing.units import MIB, pad_to
+
+_Part = TypeVar("_Part")
 
 _REPLICATED: frozenset[TensorClass] = frozenset({"mla_down", "indexer", "router", "norm"})
 _VOCABULARY_PAD = 64  # vLLM pads the vocabulary to a multiple of 64 before splitting it
@@ -81,14 +84,9 @@ def _rank_weights(key: _Key) -> tuple[RankWeights, ...]:
 
 def _stage(key: _Key, layers: tuple[Layer, ...], *, first: bool, last: bool) -> RankWeights:
     sharded = replicated = 0.0
-    for layer in layers:
-        for name, count in layer.params.items():
-            size = count * class_bits(key.model, key.chosen, name) / 8 * _padding(key, name)
-            degree = _degree(key, layer, name)
-            if degree > 1 or name not in _REPLICATED:
-                sharded += size / degree
-            else:
-                replicated += size
+    for split, repeated in _each(layers, partial(_shares, key)):
+        sharded += split
+        replicated += repeated
     host = 0.0
     for name, size in _outside(key, first, last).items():
         if name == "per_layer_embedding" and key.model.name in _HOST_TABLES:
@@ -96,6 +94,34 @@ def _stage(key: _Key, layers: tuple[Layer, ...], *, first: bool, last: bool) -> 
         else:
             sharded += size / _outside_degree(key.layout)
     return RankWeights(sharded, replicated + _rotary_bytes(key.model), _rounding(key, layers, first, last), host)
+
+
+def _each(layers: tuple[Layer, ...], of: Callable[[Layer], Sequence[_Part]]) -> Iterator[_Part]:
+    """The parts of every layer in order; layers that differ in their index alone are worked out once."""
+    known: dict[object, Sequence[_Part]] = {}
+    for layer in layers:
+        alike = (
+            layer.heads,
+            layer.kv_heads,
+            layer.head_dim,
+            layer.v_head_dim,
+            layer.kv_elements_per_token,
+            layer.is_moe,
+        )
+        shape = (*alike, *layer.params.items())
+        if shape not in known:
+            known[shape] = of(layer)
+        yield from known[shape]
+
+
+def _shares(key: _Key, layer: Layer) -> list[tuple[float, float]]:
+    """(this rank's part of what is split, what every rank repeats) of each class of tensors."""
+    found = []
+    for name, count in layer.params.items():
+        size = count * class_bits(key.model, key.chosen, name) / 8 * _padding(key, name)
+        degree = _degree(key, layer, name)
+        found.append((size / degree, 0.0) if degree > 1 or name not in _REPLICATED else (0.0, size))
+    return found
 
 
 def _rotary_bytes(model: Architecture) -> float:
@@ -172,7 +198,7 @@ def _rounding(key: _Key, layers: tuple[Layer, ...], first: bool, last: bool) -> 
     Qwen2.5-7B loses 2 MiB a layer (14.25 GiB loaded of 14.19), Llama 3.1 8B, whose matrices are multiples of 2 MiB, nothing."""
     if scheme(key.model, key.chosen) == "uniform" and key.chosen.kind.startswith("gguf"):
         return 0.0
-    waste = sum(_waste(size) for layer in layers for size in _matrices(key, layer))
+    waste = sum(_waste(size) for size in _each(layers, partial(_matrices, key)))
     vocabulary = key.model.vocab_size * key.model.hidden_size * 2 / key.layout.attention_tensor
     return waste + _waste(vocabulary) * ((first and True) + (last and not key.model.tied_embeddings))
 
