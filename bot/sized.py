@@ -96,16 +96,16 @@ def size_parsed(
     """As `size`, for a parsed spec; `known` spares the estimate where it is at hand."""
     plain = spec if spec is not None else plain_spec(parsed)
     found = known or estimate(parsed, defaults)
-    return Sized(plain, parsed, _priced(found, defaults), _resolved(parsed, defaults))
+    return Sized(plain, parsed, _priced(found, parsed, defaults), _resolved(parsed, defaults))
 
 
-def _priced(found: Estimate, defaults: Defaults) -> Estimate:
+def _priced(found: Estimate, parsed: WorkloadSpec, defaults: Defaults) -> Estimate:
     """The estimate with the prices of its devices where it has none; mixed or unnamed hardware has no price."""
     devices = found.memory.per_device if found.memory else ()
     kinds = {device.accelerator for device in devices}
     if found.cost is not None or len(kinds) != 1 or None in kinds:
         return found
-    return found.model_copy(update={"cost": costs(str(kinds.pop()), len(devices), defaults)})
+    return found.model_copy(update={"cost": costs(str(kinds.pop()), len(devices), defaults, parsed.usage)})
 
 
 def plain_spec(parsed: WorkloadSpec) -> Spec:

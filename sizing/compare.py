@@ -1,7 +1,7 @@
 """Estimates side by side: what differs between specs, what that does to the figures, and what in model or machine causes it.
 
 Causes are codes with figures, each held against the first option: two cards, two formats, tensor parallelism against replicas, Mac
-against PC. `rent_or_buy` compares the two ways to pay for one of them.
+against PC. The two ways to pay for one of them are `sizing.economics`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from sizing.cost import monthly
 from sizing.defaults import ENGINE_DEFAULTS, Defaults
 from sizing.devices import Device, is_unified
-from sizing.economics import BreakEven, break_even, total_rate
+from sizing.economics import total_rate
 from sizing.errors import UserError
 from sizing.estimate import Estimate
 from sizing.resolve import Resolved, resolve
@@ -182,8 +182,3 @@ def _best(estimates: Sequence[Estimate]) -> int | None:
 def _merit(one: Estimate) -> tuple[bool, float, float]:
     rate = one.speed.decode_tok_s_per_user.expected if one.speed and one.speed.decode_tok_s_per_user else 0.0
     return one.verdict == "fits", rate, one.margin_gib.expected if one.margin_gib else 0.0
-
-
-def rent_or_buy(cost: dict[str, Any], defaults: Defaults, hours_per_month: float) -> BreakEven | None:
-    """The two ways to pay for one deployment, used for so many hours a month."""
-    return break_even(cost, defaults, hours_per_month)

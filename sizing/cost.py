@@ -25,6 +25,7 @@ from sizing.prices import (
     in_currency,
     is_stale,
 )
+from sizing.usage import NOTHING_SAID, Usage, in_team_currency, used_as_said
 
 Way = Literal["buy", "rent"]
 
@@ -51,13 +52,18 @@ _TRUST_ORDER = ("offer", "undated", "marketplace", "doubtful")
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What is paid for: devices of one kind; `replica` is how many of them must share one machine."""
+    """What is paid for: devices of one kind; `replica` is how many of them must share one machine.
+
+    `quote` is what all devices cost to buy, `rent_per_hour` to rent, where the asker names it: net, in the team's currency.
+    """
 
     accelerator: str
     count: int = 1
     memory_gb: float | None = None
     replica: int = 1
     owned: bool = False
+    quote: float | None = None
+    rent_per_hour: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +140,9 @@ def kwh_price(defaults: Defaults) -> float:
 
 
 def electricity_per_month(watts: float, defaults: Defaults, load_share: float | None = None) -> float:
-    """Cost of running at `load_share` of that power around the clock, PUE included, in the team's currency."""
+    """Cost of running at `load_share` of that power in the hours of the team, PUE included, in the team's currency."""
     share = defaults.load_share if load_share is None else load_share
-    return watts / 1000 * share * HOURS_PER_MONTH * defaults.pue * kwh_price(defaults)
+    return watts / 1000 * share * defaults.hours_per_month * defaults.pue * kwh_price(defaults)
 
 
 def uplift(device: Accelerator, price: Price, book: PriceBook) -> float:
@@ -216,18 +222,19 @@ def cost_of(deployment: Deployment, defaults: Defaults, place: Where = ANYWHERE)
     """Everything about money and power of a deployment as plain data, net, in the team's currency; unknown amounts are None."""
     device = catalogue().accelerators[deployment.accelerator]
     bought = _bought(deployment, device, defaults) if place.buys else None
-    rented = rent(deployment, defaults, place)
+    rented = _rented(deployment, defaults, place)
     cards_w = device_watts(device) * deployment.count
     wall_w = cards_w + host_watts(device, deployment.count)
     around = machine(device, deployment.count, defaults)
     per_month: dict[str, float | None] = {
         "buy": _owned_monthly(deployment, bought, around, wall_w, defaults) if place.buys else None,
-        "rent": None if rented is None else round(rented.per_hour * HOURS_PER_MONTH, 2),
+        "rent": None if rented is None else round(rented["amount"] * _paid_hours(rented, defaults), 2),
     }
     return {
         "currency": defaults.currency,
         "buy": bought,
-        "rent_per_hour": rented and _rent_view(rented, defaults),
+        "rent_per_hour": rented,
+        "hours_per_month": defaults.hours_per_month,
         "machine": round(around, 2) if bought or deployment.owned else None,
         "whole": None if bought is None else {"amount": round(bought["amount"] + around, 2)},
         "machine_is_planning_figure": bool(around) and defaults.machine_price is None,
@@ -244,6 +251,23 @@ def cost_of(deployment: Deployment, defaults: Defaults, place: Where = ANYWHERE)
     }
 
 
+def _rented(deployment: Deployment, defaults: Defaults, place: Where) -> dict[str, Any] | None:
+    """The rent that the asker names, else the cheapest of the book."""
+    if deployment.rent_per_hour is None:
+        found = rent(deployment, defaults, place)
+        return None if found is None else _rent_view(found, defaults)
+    return {
+        "amount": round(deployment.rent_per_hour, 4), "basis": "quote", "as_of": None, "age_days": None, "stale": False, "provider": None,
+        "country": None, "instance": None, "instances": 1, "by_the_card": False, "trust": "offer", "condition": "stated", "net": True,
+        "source": "", "monthly_only": False, "setup": None,
+    }  # fmt: skip
+
+
+def _paid_hours(rented: dict[str, Any], defaults: Defaults) -> float:
+    """What is billed by the month costs the whole month, however long it runs."""
+    return HOURS_PER_MONTH if rented["monthly_only"] else defaults.hours_per_month
+
+
 def _cheaper(per_month: dict[str, float | None]) -> Way | None:
     bought, rented = per_month["buy"], per_month["rent"]
     if bought is None or rented is None:
@@ -254,7 +278,11 @@ def _cheaper(per_month: dict[str, float | None]) -> Way | None:
 def _bought(deployment: Deployment, device: Accelerator, defaults: Defaults) -> dict[str, Any] | None:
     """The price of all the devices; None for one nobody names a price for, or a number that is not sold."""
     sizes = board_sizes(device)
-    if deployment.owned or (sizes and deployment.count not in sizes):
+    if deployment.owned:
+        return None
+    if deployment.quote is not None:
+        return _quoted(deployment.quote, deployment.count)
+    if sizes and deployment.count not in sizes:
         return None
     book = book_of(defaults)
     price = book.purchase(device.id, deployment.memory_gb)
@@ -271,6 +299,15 @@ def _bought(deployment: Deployment, device: Accelerator, defaults: Defaults) -> 
         "low": round((price.low or price.amount) * factor, 2), "high": round((price.high or price.amount) * factor, 2),
         "planning_amount": round(price.amount * factor * lifted, 2), "uplift": round(lifted, 2), "condition": price.condition, "net": True,
         "provider": price.provider, "country": price.country, "source": price.source, "count": deployment.count,
+    }  # fmt: skip
+
+
+def _quoted(amount: float, count: int) -> dict[str, Any]:
+    shown = round(amount, 2)
+    return {
+        "amount": shown, "unit": round(amount / count, 2), "basis": "quote", "as_of": None, "age_days": None, "stale": False, "low": shown,
+        "high": shown, "planning_amount": shown, "uplift": 1.0, "condition": "new", "net": True, "provider": None, "country": None,
+        "source": "", "count": count,
     }  # fmt: skip
 
 
@@ -294,16 +331,24 @@ def _owned_monthly(
         return round(running, 2)
     if bought is None:
         return None
-    months = defaults.amortisation_months / (2 if bought["condition"] == "used" else 1)
+    months = defaults.amortisation_months * (defaults.used_life_share if bought["condition"] == "used" else 1.0)
     planned = float(bought["planning_amount"])
     invested = planned * (1 - defaults.resale_share)
     support = planned * defaults.support_share_per_year / 12
     return round(invested / months + around / defaults.amortisation_months + support + running, 2)
 
 
-def costs(accelerator_id: str, count: int, defaults: Defaults) -> dict[str, Any]:
-    """`cost_of` for devices that share one machine."""
-    return cost_of(Deployment(accelerator_id, count, replica=count), defaults)
+def costs(accelerator_id: str, count: int, defaults: Defaults, usage: Usage = NOTHING_SAID) -> dict[str, Any]:
+    """`cost_of` for devices that share one machine, used and paid for as the asker says."""
+    gross = 1 + VAT_BY_COUNTRY.get(defaults.country, 0.0) if usage.gross else 1.0
+    deployment = Deployment(
+        accelerator_id,
+        count,
+        replica=count,
+        quote=None if usage.quote is None else in_team_currency(usage.quote, defaults) / gross,
+        rent_per_hour=None if usage.rent_per_hour is None else in_team_currency(usage.rent_per_hour, defaults),
+    )
+    return cost_of(deployment, used_as_said(defaults, usage))
 
 
 def monthly(cost: dict[str, Any]) -> float | None:

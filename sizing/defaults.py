@@ -17,9 +17,10 @@ class Defaults:
     `min_tokens_s_per_user` is what a proposal must reach where no target was said (fluent reading takes 5-8 tokens/s).
     `electricity_per_kwh` is in `currency` (None: the country's price as far as known); `eur_per_usd` converts prices where a sum mixes
     currencies and is shown with them. `today` (ISO date) ages prices: sizing has no clock. `prices` None is the catalogue's book.
-    Owned hardware is written down over `amortisation_months` (used parts over half of that) to `resale_share` of its price;
+    Owned hardware is written down over `amortisation_months` to `resale_share` of its price;
     `support_share_per_year` and `staff_per_month` come on top where a team sets them. `machine_price` is a team's own figure for the
-    machine around one set of cards. `load_share` is the mean draw as a share of the cards' power.
+    machine around one set of cards. `load_share` is the mean draw as a share of the cards' power, `hours_per_month` the hours it runs
+    (what is rented by the hour is paid for those, what is owned draws power in those). Used parts last `used_life_share` of the time.
     """
 
     context_tokens: int | None = None
@@ -43,6 +44,8 @@ class Defaults:
     support_share_per_year: float = 0.0
     staff_per_month: float = 0.0
     load_share: float = 0.5
+    hours_per_month: float = 730.0
+    used_life_share: float = 0.5
 
 
 ENGINE_DEFAULTS = Defaults()

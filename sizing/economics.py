@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sizing.cost import electricity_per_month, once
+from sizing.cost import Way, electricity_per_month, once
 from sizing.defaults import Defaults
 from sizing.estimate import Estimate
 from sizing.prices import HOURS_PER_MONTH
@@ -33,8 +33,9 @@ class PerMillion:
 class BreakEven:
     """Buying against what is paid each month otherwise.
 
-    `months` until the purchase is paid back by what is saved (None: never); `hours_per_month` above which owning costs less than
-    renting by the hour; `utilisation` the same as a share of all hours (above 1: renting always costs less).
+    `invested` is what is planned with: devices and machine. `months` until it is paid back by what is saved (None: never);
+    `hours_per_month` above which owning, written down, costs less than renting by the hour (None: an hour's power costs more than
+    the rent); `utilisation` the same as a share of all hours (above 1: renting always costs less).
     """
 
     invested: float
@@ -43,6 +44,17 @@ class BreakEven:
     months: float | None
     hours_per_month: float | None
     utilisation: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What a way costs over some months: once, each month, and together."""
+
+    way: Way
+    months: int
+    once: float
+    per_month: float
+    together: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,38 +97,55 @@ def per_million(
 
 def _of(cost: dict[str, Any], way: str, tokens_s: float) -> float | None:
     month = cost["monthly"][way]
-    return None if month is None else float(month) / HOURS_PER_MONTH / (tokens_s * _SECONDS_PER_HOUR) * 1e6
+    return None if month is None else float(month) / cost["hours_per_month"] / (tokens_s * _SECONDS_PER_HOUR) * 1e6
 
 
-def break_even(
-    cost: dict[str, Any],
-    defaults: Defaults,
-    hours_per_month: float = HOURS_PER_MONTH,
-    rent_per_hour: float | None = None,
-) -> BreakEven | None:
-    """Buying against renting for so many hours a month, at the cost's own rent or at a reserved rate an hour; None without both prices."""
+def break_even(cost: dict[str, Any], defaults: Defaults, rent_per_hour: float | None = None) -> BreakEven | None:
+    """Buying against renting in the hours of the cost, at its own rent or at another rate an hour; None without both prices."""
     hourly = rent_per_hour if rent_per_hour is not None else (cost["rent_per_hour"] or {}).get("amount")
-    invested = once(cost)
+    invested = planned(cost)
     if hourly is None or invested is None:
         return None
     running = _running(cost, defaults)
-    other = hourly * hours_per_month
+    other = hourly * cost["hours_per_month"] if rent_per_hour is not None else cost["monthly"]["rent"]
     saved = other - running
-    owned = cost["monthly"]["buy"]
-    hours = None if owned is None else owned / hourly
-    return BreakEven(
-        invested,
-        running,
-        other,
-        invested / saved if saved > 0 else None,
-        hours,
-        None if hours is None else hours / HOURS_PER_MONTH,
-    )
+    hours = _even_hours(cost, hourly)
+    months = invested / saved if saved > 0 else None
+    return BreakEven(invested, running, other, months, hours, None if hours is None else hours / HOURS_PER_MONTH)
+
+
+def planned(cost: dict[str, Any]) -> float | None:
+    """What to plan with for devices and machine: list prices are lifted to those of the street; 0 for what is owned already."""
+    if cost["owned"] or cost["buy"] is None:
+        return once(cost)
+    return float(cost["buy"]["planning_amount"]) + float(cost["machine"] or 0.0)
+
+
+def _even_hours(cost: dict[str, Any], hourly: float) -> float | None:
+    """Hours a month at which owning costs what the rent does; power is paid for those hours, all else whatever they are."""
+    owned, power = cost["monthly"]["buy"], float(cost["electricity_per_month"] or 0.0)
+    if owned is None:
+        return None
+    power_per_hour = power / cost["hours_per_month"]
+    return None if hourly <= power_per_hour else (owned - power) / (hourly - power_per_hour)
 
 
 def _running(cost: dict[str, Any], defaults: Defaults) -> float:
     support = cost["buy"]["planning_amount"] * defaults.support_share_per_year / 12 if cost["buy"] else 0.0
     return float((cost["electricity_per_month"] or 0.0) + defaults.staff_per_month + support)
+
+
+def totals(cost: dict[str, Any], defaults: Defaults, months: int) -> tuple[Total, ...]:
+    """What each way that has a price costs over so many months; what is bought is sold for the team's resale share at the end."""
+    found = []
+    invested, running = planned(cost), _running(cost, defaults)
+    if invested is not None:
+        resale = float(cost["buy"]["planning_amount"]) * defaults.resale_share if cost["buy"] else 0.0
+        found.append(Total("buy", months, invested - resale, running, invested - resale + running * months))
+    if cost["monthly"]["rent"] is not None:
+        setup, month = float(cost["rent_per_hour"]["setup"] or 0.0), float(cost["monthly"]["rent"])
+        found.append(Total("rent", months, setup, month, setup + month * months))
+    return tuple(found)
 
 
 def against_api(
@@ -127,8 +156,13 @@ def against_api(
     if not known or price_per_million <= 0:
         return None
     even = min(known) / price_per_million * 1e6
-    capacity = tokens_s * _SECONDS_PER_HOUR * HOURS_PER_MONTH
+    capacity = tokens_s * _SECONDS_PER_HOUR * cost["hours_per_month"]
     return ApiCase(tokens_per_month / 1e6 * price_per_million, min(known), even, even <= capacity)
+
+
+def kwh_per_million(tokens_s: float, wall_w: float) -> float:
+    """Energy at the wall for a million output tokens under full load."""
+    return 1e6 / tokens_per_joule(tokens_s, wall_w) / 3.6e6
 
 
 def tokens_per_joule(tokens_s: float, wall_w: float) -> float:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from sizing.errors import UserError
+from sizing.usage import Money, Usage
 
 Task = Literal["inference", "training", "embedding", "reranking", "transcription", "image", "video", "rag"]
 LoadPattern = Literal["closed", "poisson", "burst", "offline"]
@@ -271,8 +272,9 @@ class WorkloadSpec(_Part):
     work: Work = Work()
     targets: Targets = Targets()
     constraints: Constraints = Constraints()
+    usage: Usage = Usage()
 
-    @field_validator("engine", "load", "parallel", "host", "work", "targets", "constraints", mode="before")
+    @field_validator("engine", "load", "parallel", "host", "work", "targets", "constraints", "usage", mode="before")
     @classmethod
     def _absent_is_unsaid(cls, value: object) -> object:
         return {} if value is None else value
@@ -328,10 +330,11 @@ def _unknown_field(field: str, loc: tuple[int | str, ...], value: object) -> Use
     return UserError(field, _short(value), f'unknown field "{field}"{hint}', tuple(near))
 
 
-_PARTS: dict[str, type[_Part]] = {
+_PARTS: dict[str, type[BaseModel]] = {
     "model": ModelRef, "engine": EngineRef, "load": Load, "beside": Beside, "hardware": HardwareRef,
     "parallel": Parallel, "host": Host, "work": Work, "training": Training, "targets": Targets, "constraints": Constraints,
-    "kv_cache": KvCacheRef, "speculative": Speculative, "owned": HardwareRef,
+    "kv_cache": KvCacheRef, "speculative": Speculative, "owned": HardwareRef, "usage": Usage, "electricity": Money,
+    "rent_per_hour": Money, "quote": Money, "api": Money,
 }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from sizing.search.bounds import Need, format_bytes
 from sizing.search.candidates import SERVED, Setup, setups
 from sizing.search.machines import Machine
 from sizing.spec import EngineRef, HardwareRef, Parallel, WorkloadSpec
+from sizing.usage import used_as_said
 
 # Plans on these show the KV cache of everything in flight, whether it fits or not: servers on a card whose engine default batches are the
 # small ones (a window's pages grow with the batch), llama.cpp on a large machine.
@@ -54,6 +55,7 @@ def question_of(spec: WorkloadSpec, defaults: Defaults, trusts: frozenset[Trust]
     Raises:
         UserError: no model is named, or a name is unknown.
     """
+    defaults = used_as_said(defaults, spec.usage)
     place = where(spec, defaults, trusts)
     floor = spec.constraints.min_bits or defaults.min_bits
     if spec.task not in SERVED:

@@ -16,6 +16,7 @@ from sizing.search.machines import form_of
 from sizing.search.ranking import waits_long
 from sizing.search.trial import Trial
 from sizing.spec import WorkloadSpec
+from sizing.usage import used_as_said
 
 _FEW_SLOTS = 2
 _NOTABLE_UPLIFT = 1.05
@@ -119,7 +120,10 @@ def _private(one: Trial) -> Iterator[dict[str, Any]]:
 
 def assumed(spec: WorkloadSpec, defaults: Defaults) -> tuple[dict[str, Any], ...]:
     """What the order of options takes for granted."""
-    found = [lack("amortisation", months=defaults.amortisation_months), lack("around_the_clock", hours_per_month=730)]
+    defaults = used_as_said(defaults, spec.usage)
+    hours = spec.usage.hours_per_month
+    used = lack("around_the_clock", hours_per_month=730) if hours is None else lack("hours_said", hours_per_month=hours)
+    found = [lack("amortisation", months=defaults.amortisation_months), used]
     if spec.targets.tokens_s_per_user is None and defaults.min_tokens_s_per_user:
         found.append(lack("least_rate", tokens_s_per_user=defaults.min_tokens_s_per_user))
     if spec.targets.budget and spec.targets.budget_gross is None:

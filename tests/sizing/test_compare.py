@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from sizing.compare import Comparison, compare, differences, rent_or_buy
-from sizing.cost import Deployment, cost_of
+from sizing.compare import Comparison, compare, differences
 from sizing.defaults import CHAT_DEFAULTS
 from sizing.engine import estimate
 from sizing.spec import parse_spec
@@ -81,10 +80,3 @@ def test_any_number_of_options() -> None:
     found = compared(on("L40S", 2), on("H200"), on("RTX PRO 6000 Max-Q"), on("A100 80GB", 2))
     assert len(found.estimates) == 4 and all(len(outcome.values) == 4 for outcome in found.outcomes)
     assert {cause.option for cause in found.causes} == {1, 2, 3}
-
-
-def test_rent_against_buy() -> None:
-    cost = cost_of(Deployment("nvidia-rtx-pro-6000-max-q"), CHAT_DEFAULTS)
-    daily, rarely = rent_or_buy(cost, CHAT_DEFAULTS, 730), rent_or_buy(cost, CHAT_DEFAULTS, 10)
-    assert daily is not None and rarely is not None
-    assert daily.months is not None and (rarely.months is None or rarely.months > daily.months)

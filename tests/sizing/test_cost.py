@@ -22,11 +22,21 @@ from sizing.cost import (
     with_vat,
 )
 from sizing.defaults import Defaults
-from sizing.economics import against_api, break_even, per_million, power_steps, tokens_per_joule
+from sizing.economics import (
+    against_api,
+    break_even,
+    kwh_per_million,
+    per_million,
+    planned,
+    power_steps,
+    tokens_per_joule,
+    totals,
+)
 from sizing.engine import estimate
 from sizing.places import ANYWHERE, Where, countries, where
 from sizing.prices import Price, Rate, age_days, catalogue_prices, in_currency, is_stale
 from sizing.spec import parse_spec
+from sizing.usage import Money, Usage
 
 EUR = Defaults(today="2026-11-30")
 USD = replace(EUR, currency="USD")
@@ -203,12 +213,82 @@ def test_break_even_by_hand() -> None:
     found = break_even(cost, EUR)
     assert found is not None and found.months is not None and found.utilisation is not None
     saved = cost["rent_per_hour"]["amount"] * 730 - cost["electricity_per_month"]
-    assert found.months == pytest.approx((once(cost) or 0) / saved, rel=0.001)
-    assert found.utilisation == pytest.approx(cost["monthly"]["buy"] / cost["rent_per_hour"]["amount"] / 730)
-    rarely = break_even(cost, EUR, hours_per_month=20)
+    assert found.months == pytest.approx((planned(cost) or 0) / saved, rel=0.001)
+    rarely = break_even(
+        cost_of(Deployment("nvidia-h200-sxm-141gb", 8, replica=8), replace(EUR, hours_per_month=20)), EUR
+    )
     assert rarely is not None and (rarely.months is None or rarely.months > found.months)
+    assert rarely.hours_per_month == pytest.approx(found.hours_per_month, rel=0.001)
     reserved = break_even(cost, EUR, rent_per_hour=cost["rent_per_hour"]["amount"] / 2)
     assert reserved is not None and reserved.months is not None and reserved.months > found.months
+
+
+def test_at_the_even_hours_both_ways_cost_the_same() -> None:
+    even = break_even(costs(PRO_6000, 1, EUR), EUR)
+    assert even is not None and even.hours_per_month is not None
+    cost = costs(PRO_6000, 1, replace(EUR, hours_per_month=even.hours_per_month))
+    assert cost["monthly"]["buy"] == pytest.approx(cost["monthly"]["rent"], rel=0.001)
+
+
+def test_the_years_in_sum() -> None:
+    """Three years of one card: the purchase and 36 months of power; 36 months of rent."""
+    cost = costs(PRO_6000, 1, EUR)
+    buy, rented = totals(cost, EUR, 36)
+    assert (buy.way, rented.way) == ("buy", "rent")
+    assert buy.together == pytest.approx((planned(cost) or 0) + 36 * cost["electricity_per_month"])
+    assert buy.together / 36 == pytest.approx(cost["monthly"]["buy"], abs=0.02)
+    assert rented.together == pytest.approx(36 * cost["monthly"]["rent"])
+    resold = totals(cost, replace(EUR, resale_share=0.25), 36)[0]
+    assert resold.together == pytest.approx(buy.together - 0.25 * cost["buy"]["planning_amount"])
+
+
+SAID = Usage(
+    hours_per_day=8, days_per_week=5, electricity=Money(amount=0.32, currency="EUR"), pue=1.4, years=4,
+    rent_per_hour=Money(amount=2.0, currency="USD"), quote=Money(amount=11900, currency="EUR"), gross=True,
+)  # fmt: skip
+
+
+def test_the_askers_own_figures_go_before_ours() -> None:
+    """Eight hours on five days are 173.8 h a month; a gross quote loses the VAT; dollars become euros."""
+    cost = costs(PRO_6000, 1, EUR, SAID)
+    hours = 730 * 8 / 24 * 5 / 7
+    assert cost["hours_per_month"] == pytest.approx(hours)
+    assert cost["per_kwh"] == 0.32
+    assert cost["electricity_per_month"] == pytest.approx(cost["wall_w"] / 1000 * 0.5 * hours * 1.4 * 0.32, abs=0.01)
+    assert cost["buy"]["amount"] == pytest.approx(10000) and cost["buy"]["basis"] == "quote"
+    assert cost["rent_per_hour"]["amount"] == pytest.approx(1.72)
+    assert cost["monthly"]["rent"] == pytest.approx(1.72 * hours, abs=0.01)
+    assert cost["monthly"]["buy"] == pytest.approx(
+        (10000 + cost["machine"]) / 48 + cost["electricity_per_month"], abs=0.02
+    )
+
+
+def test_what_is_billed_by_the_month_costs_the_whole_month() -> None:
+    monthly_only = next(
+        (ident, rate.count) for ident, rates in catalogue_prices().rented.items() for rate in rates if rate.per_month
+    )
+    always, rarely = (cost_of(Deployment(*monthly_only), replace(EUR, hours_per_month=hours)) for hours in (730, 10))
+    for cost in (always, rarely):
+        paid = 730 if cost["rent_per_hour"]["monthly_only"] else cost["hours_per_month"]
+        assert cost["monthly"]["rent"] == pytest.approx(cost["rent_per_hour"]["amount"] * paid, rel=0.001)
+
+
+@given(hours=st.floats(1, 24), more=st.floats(1, 24), share=st.floats(0.01, 1), fuller=st.floats(0.01, 1))
+def test_more_use_never_makes_a_token_dearer(hours: float, more: float, share: float, fuller: float) -> None:
+    """Longer days and fuller hours spread what was paid once over more tokens; the hour's rent falls on each alike."""
+    low, high = sorted((hours, more))
+    rarely, often = (costs(PRO_6000, 1, EUR, Usage(hours_per_day=day)) for day in (low, high))
+    (few,), (many,) = (
+        per_million(rarely, 500.0, (min(share, fuller),)),
+        per_million(often, 500.0, (max(share, fuller),)),
+    )
+    assert few.buy and many.buy and few.rent and many.rent
+    assert many.buy <= few.buy * 1.001 and many.rent <= few.rent * 1.001
+
+
+def test_energy_of_a_million_tokens() -> None:
+    """1,000 tokens/s at 500 W: a million take 1,000 s and 0.139 kWh."""
+    assert kwh_per_million(1000, 500) == pytest.approx(1000 * 0.5 / 3600)
 
 
 def test_an_api_is_cheaper_until_enough_tokens_flow() -> None:
