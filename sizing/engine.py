@@ -19,7 +19,7 @@ from sizing.resolve import Resolved, resolve
 from sizing.spec import Task, WorkloadSpec, parse_spec
 from sizing.speed.derivation import steps
 from sizing.speed.measured import nearest_speeds
-from sizing.speed.model import predict
+from sizing.speed.model import as_speed, forecast
 from sizing.speed.training import training_summary
 from sizing.system.machine import system_of
 from sizing.units import gib
@@ -69,7 +69,8 @@ def _inference(spec: WorkloadSpec, defaults: Defaults, derivation: bool) -> Esti
     if not resolved.devices:
         raise UserError("hardware", None, "name the hardware to estimate on, or ask for a recommendation")
     plan = plan_inference(resolved)
-    speed = predict(resolved, plan)
+    made = forecast(resolved, plan)
+    speed = as_speed(made)
     result = verdict(plan, defaults.reserve_share)
     return Estimate(
         id=spec.id,
@@ -82,7 +83,7 @@ def _inference(spec: WorkloadSpec, defaults: Defaults, derivation: bool) -> Esti
         assumptions=resolved.assumptions,
         warnings=plan.warnings,
         reasons=reasons(resolved, plan, speed),
-        derivation=(*plan.derivation(), *steps(resolved, plan)) if derivation else (),
+        derivation=(*plan.derivation(), *steps(made)) if derivation else (),
         measured=_measured(resolved) if derivation else (),
     )
 

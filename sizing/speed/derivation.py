@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from sizing.estimate import DerivationStep
-from sizing.memory.plan import MemoryPlan
-from sizing.resolve import Resolved
-from sizing.speed.drivers import Drivers, drivers
-from sizing.speed.factors import Coefficients, shipped
-from sizing.speed.serving import Rates, rates
+from sizing.speed.drivers import Drivers
+from sizing.speed.factors import Coefficients
+from sizing.speed.model import Forecast
+from sizing.speed.serving import Rates
 from sizing.speed.timing import Step, flops_per_s, operand, prompt_work_s, touched_share
 
 _NOTE = "factors fitted to public measurements (data/calibration.json)"
 
 
-def steps(resolved: Resolved, plan: MemoryPlan) -> tuple[DerivationStep, ...]:
-    """The derivation of decode, prompt and total; empty where no device is named."""
-    if not resolved.devices:
-        return ()
-    known = drivers(resolved, plan)
-    factor = shipped(known.axes)
-    said = rates(known, factor)
-    made = [_prompt(known, factor)] if known.work.new_tokens else []
+def steps(made: Forecast) -> tuple[DerivationStep, ...]:
+    """The derivation of decode, prompt and total."""
+    known, factor, said = made.known, made.factor, made.said
+    found = [_prompt(known, factor)] if known.work.new_tokens else []
     if said.step is not None:
-        made += [*_decode(known, factor, said, said.step), _total(known, said)]
-    return tuple(made)
+        found += [*_decode(known, factor, said, said.step), _total(known, said)]
+    return tuple(found)
 
 
 def _decode(known: Drivers, factor: Coefficients, said: Rates, step: Step) -> list[DerivationStep]:

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sizing.estimate import Range, Speed
 from sizing.memory.plan import MemoryPlan
 from sizing.resolve import Resolved
 from sizing.speed.drivers import Drivers, drivers
-from sizing.speed.factors import shipped
+from sizing.speed.factors import Coefficients, shipped
 from sizing.speed.ranges import spread
 from sizing.speed.serving import Rates, rates
 
 
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Expected rates of a deployment with the causes and factors that they came from, for figures and derivation alike."""
+
+    known: Drivers
+    factor: Coefficients
+    said: Rates
+
+
+def forecast(resolved: Resolved, plan: MemoryPlan) -> Forecast:
+    """What a deployment on named devices does under its load."""
+    known = drivers(resolved, plan)
+    factor = shipped(known.axes)
+    return Forecast(known, factor, rates(known, factor))
+
+
 def predict(resolved: Resolved, plan: MemoryPlan) -> Speed | None:
     """Rates of the deployment with 80 % ranges; None where no device is named."""
-    if not resolved.devices:
-        return None
-    known = drivers(resolved, plan)
-    return as_speed(known, rates(known, shipped(known.axes)))
+    return as_speed(forecast(resolved, plan)) if resolved.devices else None
 
 
-def as_speed(known: Drivers, said: Rates) -> Speed:
+def as_speed(made: Forecast) -> Speed:
     """Expected figures with their ranges."""
+    known, said = made.known, made.said
     return Speed(
         decode_tok_s_per_user=_range(known, "decode_tok_s_per_user", said.decode_tok_s_per_user),
         output_tok_s_total=_range(known, "output_tok_s_total", said.output_tok_s_total),

@@ -13,6 +13,7 @@ from sizing.spec import Targets, parse_spec
 from sizing.speed.derivation import steps
 from sizing.speed.load import Demand, after_failure, demand, largest_load, under_load, with_users
 from sizing.speed.measured import distance, likeness, load_rows, nearest_speeds, spec_of
+from sizing.speed.model import forecast
 
 Deploy = Callable[..., Any]
 SERVICE: dict[str, Any] = {
@@ -120,7 +121,7 @@ def test_what_differs_is_named(deploy: Deploy) -> None:
 
 
 def test_the_derivation_adds_up(deploy: Deploy) -> None:
-    made = {step.quantity: step for step in steps(*deploy(**SERVICE))}
+    made = {step.quantity: step for step in steps(forecast(*deploy(**SERVICE)))}
     assert list(made) == [
         "prompt_ms", "weights_read_gb", "weights_ms", "kv_ms", "compute_ms", "kernels_ms", "link_ms", "decode_tok_s_per_user",
         "output_tok_s_total",
