@@ -222,11 +222,13 @@ def _memory(sized: Sized) -> dict[str, Any]:
         "optimizer": sum(device.optimizer_gib or 0 for device in devices),
     }
     memory = sized.estimate.memory
-    usable = [device.usable_gib for device in devices if device.usable_gib is not None]
+    usable = [room for device in devices if (room := capacity_gib(device)) is not None]
     found: dict[str, Any] = {f"{name}_gib": size for name, size in parts.items()}
     found |= {f"{name}_share": size / total if total else 0.0 for name, size in parts.items()}
     found |= {"need_gib": total, "rest_gib": parts["activations"] + parts["overhead"]}
     found["usable_gib"] = sum(usable) if len(usable) == len(devices) else None
+    tightest = fullest(sized)
+    found["capacity_gib"] = capacity_gib(tightest) if tightest else None
     found["host_gib"] = memory.host.total_gib if memory else 0.0
     found["kv_token_bytes"] = (memory.kv_bytes_per_token if memory else None) or 0.0
     found["kv_token_gib"] = found["kv_token_bytes"] / GIB
@@ -240,6 +242,17 @@ def _memory(sized: Sized) -> dict[str, Any]:
             "capacity_requests": memory.max_concurrency_at_context or 0.0,
         }
     return found
+
+
+def capacity_gib(device: DeviceMemory) -> float | None:
+    """What a device has for what `total_gib` counts: used and free together; None on an unnamed card."""
+    return None if device.free_gib is None else device.total_gib + device.free_gib
+
+
+def fullest(sized: Sized) -> DeviceMemory | None:
+    """The device with least left; None where no memory of a device is known."""
+    known = [device for device in sized.devices if device.free_gib is not None and device.total_gib]
+    return min(known, key=lambda device: device.free_gib or 0.0, default=None)
 
 
 def is_machine(sized: Sized) -> bool:

@@ -165,6 +165,7 @@ def _device(plan: DevicePlan) -> DeviceMemory:
         beside_gib=gib(plan.beside_bytes) if plan.beside_bytes else None,
         total_gib=gib(plan.total_bytes),
         usable_gib=None if plan.usable_bytes is None else gib(plan.usable_bytes),
+        free_gib=None if plan.left_bytes is None else gib(plan.left_bytes),
         kv_pool_gib=None if plan.pool_bytes is None else gib(plan.pool_bytes),
         state_gib=gib(plan.state_bytes) if plan.state_bytes else None,
     )

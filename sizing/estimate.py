@@ -22,7 +22,11 @@ class Range(_Part):
 
 
 class DeviceMemory(_Part):
-    """What one physical device holds, in GiB. Fields of the other task (inference or training) are None."""
+    """What one physical device holds, in GiB. Fields of the other task (inference or training) are None.
+
+    `usable_gib` is the engine's own budget. `free_gib` is what is left beside `total_gib`, negative where it is short; together they
+    are the capacity of the device, which is larger than the budget where captured graphs lie outside it.
+    """
 
     accelerator: str | None
     weights_gib: float
@@ -35,6 +39,7 @@ class DeviceMemory(_Part):
     beside_gib: float | None = None
     total_gib: float
     usable_gib: float | None = None
+    free_gib: float | None = None
     kv_pool_gib: float | None = None
     state_gib: float | None = None
 

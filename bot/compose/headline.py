@@ -48,7 +48,7 @@ def _how_tight(sized: Sized) -> str:
 
 def _host_is_short(sized: Sized) -> bool:
     """The cards would do, but not the RAM for what was moved off them."""
-    spare = [device.usable_gib - device.total_gib for device in sized.devices if device.usable_gib is not None]
+    spare = [device.free_gib for device in sized.devices if device.free_gib is not None]
     return bool(spare) and min(spare) >= 0 > (sized.margin_gib or 0.0) and sized.figures["host_gib"] > 0
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.reply.wording import Wording
-from bot.sized import Sized
+from bot.sized import Sized, capacity_gib, fullest
 
 
 def option_label(sized: Sized, words: Wording, with_model: bool = False) -> str:
@@ -31,13 +31,14 @@ def _layout(figures: Mapping[str, Any], words: Wording) -> list[str]:
 
 
 def memory_cell(sized: Sized, words: Wording) -> str:
-    """`142 / 158 GiB`: what is needed of what may be used, over all devices."""
-    figures = sized.figures
+    """`71 of 79 GiB`: what is needed of what may be used, on the fullest device, as in the chart and beside the headroom."""
+    figures, device = sized.figures, fullest(sized)
     if "need_gib" not in figures:
         return words.text("ui", "unknown_value")
-    if not figures.get("usable_gib"):
+    if device is None:
         return words.gib(figures["need_gib"])
-    return words.text("ui", "memory_of", need=words.number(figures["need_gib"]), usable=figures["usable_gib"])
+    shown = words.text("ui", "memory_of", need=words.number(device.total_gib), usable=capacity_gib(device))
+    return words.text("ui", "each", text=shown) if len(sized.devices) > 1 else shown
 
 
 def margin_cell(sized: Sized, words: Wording) -> str:

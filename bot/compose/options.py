@@ -8,7 +8,7 @@ from bot.answer import Chart, ChartBar, Table
 from bot.compose.labels import margin_cell, memory_cell, option_label, speed_cell, verdict_cell
 from bot.compose.prices import price_cell
 from bot.reply.wording import Wording
-from bot.sized import Sized
+from bot.sized import Sized, capacity_gib, fullest
 
 MOST_ROWS = 6
 MOST_BARS = 5
@@ -66,18 +66,18 @@ def chart(options: Sequence[Sized], words: Wording, labels: Sequence[str] = ()) 
 
 
 def _bar(option: Sized, label: str) -> ChartBar | None:
-    known = [device for device in option.devices if device.usable_gib]
-    if not known:
+    device = fullest(option)
+    if device is None:
         return None
-    fullest = min(known, key=lambda device: (device.usable_gib or 0.0) - device.total_gib)
-    states = (fullest.gradients_gib or 0.0) + (fullest.optimizer_gib or 0.0)
+    kv_cache = (device.kv_cache_gib or 0.0) + (device.state_gib or 0.0)
+    told = device.weights_gib + kv_cache + device.activations_gib
     return ChartBar(
         label=label,
-        weights_gib=fullest.weights_gib,
-        kv_cache_gib=fullest.kv_cache_gib or 0.0,
-        activations_gib=fullest.activations_gib,
-        overhead_gib=fullest.overhead_gib + (fullest.graphs_gib or 0.0) + (fullest.beside_gib or 0.0) + states,
-        capacity_gib=fullest.usable_gib or 0.0,
+        weights_gib=device.weights_gib,
+        kv_cache_gib=kv_cache,
+        activations_gib=device.activations_gib,
+        overhead_gib=device.total_gib - told,
+        capacity_gib=capacity_gib(device) or 0.0,
     )
 
 

@@ -12,7 +12,7 @@ from bot.compose.draft import Draft
 from bot.explain import cite_devices, with_mark
 from bot.reply import names
 from bot.reply.wording import Wording
-from bot.sized import Sized
+from bot.sized import Sized, capacity_gib
 from sizing.work.vectors import Index
 
 Range = Mapping[str, float]
@@ -218,7 +218,7 @@ def _transcribe(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
 def _picture(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
     words, model = draft.words, _model(sized)
     draft.material.add_names([model])
-    usable = min((device.usable_gib for device in sized.devices if device.usable_gib), default=0.0)
+    usable = min((room for device in sized.devices if (room := capacity_gib(device))), default=0.0)
     offload = work["placement"] == "offload"
     key = "picture_no" if sized.verdict == "no" else "picture_offload" if offload else "picture"
     need = work["offload_gib"] if offload else work["resident_gib"]

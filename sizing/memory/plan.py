@@ -16,7 +16,8 @@ class DevicePlan:
     `kv_bytes` is what the workload needs there; engines that print the state of recurrent layers apart (llama.cpp and its kin)
     have it in `state_bytes`, servers hold it in `kv_bytes`. `graphs_outside` says that captured graphs lie outside
     the engine's own budget. `usable_bytes` is what the engine may use (its budget, e.g. utilization x visible memory), None for an
-    unnamed card; `pool_bytes` what remains for KV there after everything else.
+    unnamed card; `pool_bytes` what remains for KV there after everything else. `free_bytes` is what is left on the device beside
+    `total_bytes`, negative where it is short; None means `usable_bytes` less `total_bytes`.
     """
 
     device: Device
@@ -31,6 +32,14 @@ class DevicePlan:
     usable_bytes: float | None = None
     pool_bytes: float | None = None
     state_bytes: float = 0.0
+    free_bytes: float | None = None
+
+    @property
+    def left_bytes(self) -> float | None:
+        """What is left on the device, or missing; None on an unnamed card."""
+        if self.free_bytes is not None or self.usable_bytes is None:
+            return self.free_bytes
+        return self.usable_bytes - self.total_bytes
 
     @property
     def total_bytes(self) -> float:

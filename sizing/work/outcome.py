@@ -98,6 +98,7 @@ def _memory(device: Device, parts: Parts) -> DeviceMemory:
     return DeviceMemory(
         accelerator=device.id, weights_gib=parts.weights / GIB, activations_gib=parts.activations / GIB,
         overhead_gib=parts.overhead / GIB, total_gib=parts.total / GIB, usable_gib=_usable_gib(device),
+        free_gib=None if (margin := _margin(device, parts)) is None else margin.expected,
     )  # fmt: skip
 
 

@@ -162,6 +162,7 @@ def _in_order(resolved: Resolved, plans: Sequence[DevicePlan]) -> tuple[DevicePl
 def _finish(
     resolved: Resolved, plans: tuple[DevicePlan, ...], host: HostPlan, layout: Layout, warnings: tuple[Warning_, ...]
 ) -> MemoryPlan:
+    plans = _with_free(plans, host)
     margin = margin_bytes(resolved, plans, host)
     if margin is not None and margin[2] < 0 and resolved.spec.engine.gpu_layers is None:
         warnings += _offload_alternative(resolved)
@@ -191,15 +192,23 @@ def _finish(
     )
 
 
+def _with_free(plans: tuple[DevicePlan, ...], host: HostPlan) -> tuple[DevicePlan, ...]:
+    """Where CPU and GPU share the memory, what was put on the CPU's side takes from the same."""
+    shared = host.total_bytes if host.kv_bytes else 0.0
+    return tuple(
+        replace(plan, free_bytes=plan.left_bytes - shared)
+        if shared and plan.left_bytes is not None and plan.total_bytes and is_unified(plan.device.accelerator)
+        else plan
+        for plan in plans
+    )
+
+
 def margin_bytes(resolved: Resolved, plans: Sequence[DevicePlan], host: HostPlan) -> tuple[float, float, float] | None:
     """(low, expected, high) of what is left on the tightest device, or in RAM where its size is known and it is shorter."""
     rows = []
     for plan in plans:
-        if plan.usable_bytes is not None and plan.total_bytes:
-            total = plan.total_bytes + (
-                host.total_bytes if is_unified(plan.device.accelerator) and host.kv_bytes else 0.0
-            )
-            rows.append((plan.usable_bytes - total, spread_bytes(resolved, plan)))
+        if plan.left_bytes is not None and plan.total_bytes:
+            rows.append((plan.left_bytes, spread_bytes(resolved, plan)))
     ram = resolved.spec.host.ram_gb
     if ram and host.total_bytes and not any(is_unified(plan.device.accelerator) for plan in plans):
         rows.append((ram * GB - host.total_bytes, (0.02 * host.total_bytes,) * 2))

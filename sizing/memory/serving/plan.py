@@ -18,7 +18,7 @@ def plan_serving(resolved: Resolved) -> MemoryPlan:
     """The memory plan of a server."""
     serving = work_out(resolved)
     context, sequences = resolved.context_tokens, serving.sequences_per_replica
-    plans = tuple(_device_plan(rank, context, sequences) for rank in serving.ranks)
+    plans = tuple(_device_plan(serving, rank, context, sequences) for rank in serving.ranks)
     concurrency = _concurrency(serving)
     return MemoryPlan(
         devices=plans,
@@ -34,18 +34,28 @@ def plan_serving(resolved: Resolved) -> MemoryPlan:
     )
 
 
-def _device_plan(rank: Rank, context: int, sequences: int) -> DevicePlan:
+def _device_plan(serving: Serving, rank: Rank, context: int, sequences: int) -> DevicePlan:
+    kv_bytes = need_bytes(rank, context, sequences)
     return DevicePlan(
         device=rank.device,
         weights_bytes=rank.weights_bytes,
-        kv_bytes=need_bytes(rank, context, sequences),
+        kv_bytes=kv_bytes,
         activations_bytes=rank.activations_bytes,
         overhead_bytes=rank.non_torch_bytes,
         graphs_bytes=rank.graphs.taken_bytes,
         beside_bytes=rank.beside_bytes,
         usable_bytes=rank.budget.usable_bytes,
         pool_bytes=None if rank.pool_bytes is None else max(0.0, rank.pool_bytes),
+        free_bytes=None if rank.pool_bytes is None else _free_bytes(serving, rank, kv_bytes),
     )
+
+
+def _free_bytes(serving: Serving, rank: Rank, kv_bytes: float) -> float:
+    """What the pool has left. Graphs captured outside the budget cost the pool nothing, so it is more than usable less total."""
+    pool = rank.pool_bytes or 0.0
+    if serving.resolved.spec.engine.max_num_seqs is None:
+        return pool - kv_bytes
+    return min(pool - kv_bytes, pool - state_need_bytes(serving, rank))
 
 
 def _concurrency(serving: Serving) -> float | None:
@@ -78,10 +88,8 @@ def _margin(serving: Serving, plans: tuple[DevicePlan, ...]) -> tuple[float, flo
 
 
 def _rank_margin(serving: Serving, rank: Rank, plan: DevicePlan) -> tuple[float, float, float]:
-    pool = rank.pool_bytes or 0.0
-    states = pool - state_need_bytes(serving, rank)
-    said = serving.resolved.spec.engine.max_num_seqs is not None
-    expected = min(pool - plan.kv_bytes, states) if said else pool - plan.kv_bytes
+    states = (rank.pool_bytes or 0.0) - state_need_bytes(serving, rank)
+    expected = plan.free_bytes or 0.0
     spread = spread_bytes(serving, rank)
     outside = rank.budget.outside_bytes - (1 + c.SPREAD_OUTSIDE) * _outside_need(serving, rank)
     return min(expected - spread, outside, states), expected, expected + spread
