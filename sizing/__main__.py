@@ -6,11 +6,13 @@ import sys
 from collections.abc import Callable
 from typing import Any, TextIO
 
+from pydantic import BaseModel
+
 from sizing.errors import UserError
 from sizing.json_lines import OWN_FAULTS, own_fault, read_value, tolerant, written
 
 _USAGE = "usage: python -m sizing estimate|recommend < specs.jsonl"
-Answerer = Callable[[object], dict[str, Any]]
+Answerer = Callable[[object], BaseModel]
 
 
 def main(arguments: list[str]) -> int:
@@ -30,7 +32,7 @@ def answer_lines(lines: TextIO, out: TextIO, answer: Answerer) -> None:
             out.flush()
 
 
-def _answer(line: str, number: int, answer: Answerer) -> dict[str, Any]:
+def _answer(line: str, number: int, answer: Answerer) -> BaseModel | dict[str, Any]:
     try:
         data = read_value(line)
     except UserError as fault:
@@ -44,13 +46,13 @@ def _answer(line: str, number: int, answer: Answerer) -> dict[str, Any]:
 def _estimator() -> Answerer:
     from sizing.engine import estimate_data
 
-    return lambda data: estimate_data(data).model_dump(mode="json")
+    return estimate_data
 
 
 def _recommender() -> Answerer:
     from sizing.recommend import recommend_data
 
-    return lambda data: recommend_data(data).model_dump(mode="json")
+    return recommend_data
 
 
 _COMMANDS: dict[str, Callable[[], Answerer]] = {"estimate": _estimator, "recommend": _recommender}

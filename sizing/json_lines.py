@@ -7,6 +7,9 @@ import json
 import traceback
 from typing import TextIO
 
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError
+
 from sizing.errors import UserError
 
 # Faults of ours, caught at the edge of a command so that the lines after them are still answered.
@@ -47,7 +50,15 @@ def read_value(line: str) -> object:
 
 
 def written(answer: object) -> str:
-    """One line of JSON with its line end. Half a surrogate pair has no UTF-8; it leaves as the escape it came in as."""
+    """One line of JSON with its line end, of a model or of plain data.
+
+    Half a surrogate pair has no UTF-8; it leaves as the escape it came in as.
+    """
+    if isinstance(answer, BaseModel):
+        try:
+            return answer.model_dump_json() + "\n"
+        except PydanticSerializationError:
+            answer = answer.model_dump(mode="json")
     text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
 

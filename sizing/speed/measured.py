@@ -177,11 +177,15 @@ def _by_nearness(model: str, total_b: float, active_b: float) -> tuple[tuple[flo
     return tuple(sorted(apart, key=itemgetter(0)))
 
 
+@lru_cache(maxsize=1)
+def _measured_kinds() -> frozenset[_Kinds]:
+    return frozenset(kinds for group in _by_model() for kinds, _ in group.parts)
+
+
 @lru_cache(maxsize=256)
 def _kinds_apart(asked: _Kinds) -> Mapping[_Kinds, float]:
     """How far every combination of kinds that was measured is from the one asked for."""
-    measured = {kinds for group in _by_model() for kinds, _ in group.parts}
-    return {kinds: _of_kinds(asked, kinds) for kinds in measured}
+    return {kinds: _of_kinds(asked, kinds) for kinds in _measured_kinds()}
 
 
 def nearest_speeds(resolved: Resolved, n: int = 3) -> tuple[MeasuredSpeed, ...]:
@@ -236,6 +240,7 @@ def _of_loads(one: Likeness, other: Likeness) -> float:
     )
 
 
+@lru_cache(maxsize=16384)
 def _octaves(one: float, other: float) -> float:
     return abs(math.log2(max(one, 1e-3) / max(other, 1e-3)))
 
