@@ -177,6 +177,13 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"monthly cost|pay for|bezahl\w*|invoice|quote\b|angebot\b|capex|opex|budget for the cfo)",
     ),
     (
+        "cost",
+        3.4,
+        r"(?:[$€]|\busd|\beur|\bcents?|\bct)\s?(?:/|per|pro|je)\s?(?:1?m\b|mtok\w*|mio\b|million\w*|1m\b)|"
+        r"\bcost of (?:a|one|1) million\b|\b(?:per|pro|je|eine|a|one|1) (?:million|mio\.?) (?:output[- ]|ausgabe-?)?tok\w*|"
+        r"\btotal cost of ownership\b|\bgesamtkosten\b",
+    ),
+    (
         "power",
         3.6,
         r"\b(?:\d+ ?w(?:atts?)? (?:\w+ ){0,2}(?:enough|suffic\w*|genug|ausreichend)|"
@@ -218,6 +225,11 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
     ),
 )
 _CUE = tuple((intent, weight, re.compile(pattern)) for intent, weight, pattern in _CUES)
+
+# A tariff that a question of cost names does not make it one of power.
+_TARIFF = re.compile(
+    r"(?:ct|cents?|€|eur|\$|usd|\d)\s?(?:/|per|pro|je|a)\s?kwh|\bstrom(?:preis|tarif)\w*|\belectricity (?:price|rate|tariff)"
+)
 
 _SLASH: Mapping[str, Intent] = {
     "size": "size",
@@ -282,7 +294,8 @@ def cues(text: Text) -> dict[Intent, float]:
     """Weights of the intents whose words occur; a slash command outweighs words."""
     found: dict[Intent, float] = {}
     for intent, weight, pattern in _CUE:
-        hits = len({m.group()[:12] for m in _first(pattern, text.folded, 4)})
+        words = _TARIFF.sub(" ", text.folded) if intent == "power" and "cost" in found else text.folded
+        hits = len({m.group()[:12] for m in _first(pattern, words, 4)})
         if hits:
             found[intent] = max(found.get(intent, 0.0), weight) + 0.4 * (hits - 1)
     word = slash_word(text)

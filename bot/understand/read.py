@@ -31,6 +31,7 @@ from bot.understand.scope import Scope, read_scope
 from bot.understand.targets import Money
 from bot.understand.text import Text, fold
 from bot.understand.thread import apply
+from bot.understand.usage import read_usage
 
 
 @dataclass(slots=True)
@@ -143,6 +144,9 @@ def _request(found: Found, in_thread: bool) -> Request:
     _fill_engine(found, draft)
     _fill_money(found, draft)
     draft.other |= read_remarks(found.text)
+    usage = read_usage(found.text.folded, draft.other)
+    if usage:
+        draft.other["usage"] = usage
     _fill_scope_flags(found, draft)
     weights = cues(found.text)
     verdict = intents_of(

@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+from bot.understand.device_details import MOST_DEVICES
+from bot.understand.payment import asks_both_ways, payment, ways_of
 from bot.understand.request import Device, Request
 from sizing.catalogue.load import catalogue
 from sizing.catalogue.names import find
@@ -45,7 +47,23 @@ def specs_of(request: Request) -> list[dict[str, Any]]:
     models = _models(request)
     if not models and not machines and not any(common.get(name) for name in ("concurrency", "users", "work")):
         return []
-    return [_one(common, model, machine, request) for model in models or [None] for machine in machines or [()]]
+    ways = ways_of(request.text, len(machines))
+    if len(machines) < 2 and asks_both_ways(request.text):
+        common["constraints"] = {
+            name: value for name, value in common.get("constraints", {}).items() if name != "cloud"
+        }
+    return [
+        _one(_joined(common, payment(request.other, machine, way, len(machines))), model, machine, request)
+        for model in models or [None]
+        for machine, way in zip(machines or [()], ways or [None], strict=True)
+    ]
+
+
+def _joined(common: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """What all machines share with what holds for one; both may name constraints."""
+    constraints = {**common.get("constraints", {}), **own.get("constraints", {})}
+    joined = {name: part for name, part in (common | own).items() if name != "constraints"}
+    return joined | ({"constraints": constraints} if constraints else {})
 
 
 def _common(request: Request) -> dict[str, Any]:

@@ -12,10 +12,10 @@ from bot.understand.text import word_set
 
 _KEPT_OTHER = word_set(
     "cloud nvlink ram_gb cpu cpu_cores documents samples epochs utilization horizon_years prices "
-    "provider vendor exclude_vendor max_devices power_limit_w location form card_power_w "
+    "provider vendor exclude_vendor min_bits owned max_devices power_limit_w location form card_power_w "
     "psu_w streaming co_located redundancy offload recipe observed batch_size lora_rank platform tax "
     "users_per_shift active_share speculative laptop quiet "
-    "line_a line_v hours images dims prefix_cache offline_batch formats_named"
+    "line_a line_v hours images dims prefix_cache offline_batch formats_named usage"
 )
 
 
@@ -30,7 +30,9 @@ def apply(thread: Sequence[Request], turn: Request, follow_up: FollowUp) -> Requ
     evidence = dict(base.evidence)
     if turn.in_scope:
         _merge(values, other, turn, follow_up)
+        usage = {**other.get("usage", {}), **turn.other.get("usage", {})}
         other |= {name: value for name, value in turn.other.items() if name not in ("topic",)}
+        other |= {"usage": usage} if usage else {}
         evidence |= {name: words for name, words in turn.evidence.items() if values.get(name) is not None}
     if values["method"] == "lora" and values["weights"] in FOUR_BIT and {"weights", "method"} & set(turn.said):
         values["method"] = "qlora"
