@@ -36,7 +36,7 @@ def activations_of(resolved: Resolved, layout: Layout, settings: Settings) -> Ac
     step = settings.step_tokens
     hidden = step * model.hidden_size * _hyper_connections(model) * _BYTES
     copies = c.HIDDEN_COPIES_AT_SAMPLER if settings.v1 else c.HIDDEN_COPIES_AT_SAMPLER_V0
-    sampler = settings.sequences * model.vocab_size * sampler_bytes(settings) + copies * hidden
+    sampler = settings.sequences * model.vocab_size * sampler_bytes(model, settings) + copies * hidden
     layer = _layer(model, layout, step) + c.HIDDEN_COPIES * hidden
     return Activations(
         sampler_bytes=sampler,
@@ -46,10 +46,12 @@ def activations_of(resolved: Resolved, layout: Layout, settings: Settings) -> Ac
     )
 
 
-def sampler_bytes(settings: Settings) -> float:
-    """Bytes per sequence and vocabulary entry: V0 and V1 before 0.15 sort the whole vocabulary."""
+def sampler_bytes(model: Architecture, settings: Settings) -> float:
+    """Bytes per sequence and vocabulary entry: V0 and V1 before 0.16 sort the whole vocabulary."""
     if not settings.v1 or settings.release < c.SORTING_UNTIL:
         return c.SAMPLER_BYTES_SORTING
+    if settings.release >= c.IN_PLACE_FROM and not model.is_moe:
+        return c.SAMPLER_BYTES_IN_PLACE
     return c.SAMPLER_BYTES
 
 

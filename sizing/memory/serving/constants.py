@@ -20,17 +20,20 @@ BATCHED_TOKENS_LARGE: Final = 8192
 BATCHED_TOKENS_SMALL: Final = 2048
 SEQUENCES_LARGE: Final = 1024
 SEQUENCES_SMALL: Final = 256
-SEQUENCES_FIRST_V1: Final = 1024  # V1 of 0.8 used 1,024 on every device
+SEQUENCES_BY_DEVICE_FROM: Final = (0, 8, 0)  # V1 of 0.7 took 256 sequences on every device
 CHUNKED_FROM_TOKENS_V0: Final = 32768
 CHUNKED_FROM_RELEASE: Final = (0, 5, 4)  # before, a step had to hold the longest prompt whole
 
-# Bytes per (sequence x vocabulary entry) of the profiled sampler: logits in fp32 and 16 bit, probabilities, sorted copies.
-# 14 with the sampler of 0.15 and later (33 cases of 2 sources, nearly all 0.19 on H100: 1.89 GiB for 1024 x 128,256;
-# residual 2 %), 39 with the sorting sampler of V0 and of V1 before (5 cases of 4 sources, +6: 1.26 GiB for 256 x 128,256;
-# residual 18 %). Images that ship FlashInfer sample with 14 before 0.15 as well.
+# Bytes per (sequence x vocabulary entry) of the profiled sampler: logits in fp32 and 16 bit, probabilities, masked copies.
+# 14 with the Triton sampler of 0.16 and later (33 cases of 2 sources, nearly all 0.19 on H100: 1.89 GiB for 1024 x 128,256;
+# residual 2 %; vllm-project/vllm#33538), 39 with the sorting sampler of V0 and of V1 before (5 cases of 4 sources, +7: 1.26 GiB
+# for 256 x 128,256; residual 18 %). Dense models of 0.25 and later run on the second model runner, whose sampler works on the
+# logits in place (vllm-project/vllm#44443; +2 of two sources: at most a quarter of a GiB for 256 x 151,936).
 SAMPLER_BYTES: Final = 14.0
 SAMPLER_BYTES_SORTING: Final = 38.8
-SORTING_UNTIL: Final = (0, 15, 0)
+SORTING_UNTIL: Final = (0, 16, 0)
+SAMPLER_BYTES_IN_PLACE: Final = 4.0
+IN_PLACE_FROM: Final = (0, 25, 0)
 
 # Bytes of one step's activations: fused gate-up and its product (3 x width), residual, hidden, query-key-value and output
 # (4 x hidden), in 16 bit. 32,768 tokens of Qwen2.5-1.5B: 2.015 GiB of 2.02 measured.
@@ -66,6 +69,8 @@ ENCODER_POSITIONS_IMAGE: Final = 6404  # four tiles of 1,601 patches (Llama 3.2 
 # 0.14. One card: 24 cases of 2 sources from 0.14 on, residual 4 %; 4 of 4 before, 43 %. Several: 12 of 2, 1 %; 4 of 3, 100 %.
 NON_TORCH_GIB: Final = 0.13
 NON_TORCH_FROM_014_GIB: Final = 0.25
+NON_TORCH_FROM_027_GIB: Final = 0.56  # +2 of two sources; from then on the difference of two readings of the driver
+NON_TORCH_ROCM_GIB: Final = 0.5  # one Radeon card, its BLAS workspace included: 7 cases of one collection
 NON_TORCH_PARALLEL_GIB: Final = 0.55
 NON_TORCH_NVLINK_FROM_014_GIB: Final = 2.1
 NON_TORCH_PCIE_FROM_014_GIB: Final = 0.8
@@ -73,7 +78,7 @@ NON_TORCH_UNIFIED_GIB: Final = 1.0
 NON_TORCH_UNIFIED_PARALLEL_GIB: Final = 5.7  # two GB10 machines over their network cards: 2 cases of 1 source, +1
 NON_TORCH_INTEL_GIB: Final = 3.3  # +3 of one source
 # Radeon cards lost this much to the Triton attention of ROCm builds before 0.12 (6 cases of one collection, +1).
-RADEON_EARLY_GIB: Final = 2.3
+RADEON_EARLY_GIB: Final = 2.1
 RADEON_EARLY_UNTIL: Final = (0, 12, 0)
 # Context and communication buffers that lie outside the budget whatever it is.
 OUTSIDE_CONTEXT_GIB: Final = 0.5

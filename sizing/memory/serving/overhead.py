@@ -38,14 +38,20 @@ def non_torch_bytes(resolved: Resolved, device: Device, layout: Layout, settings
         and device.accelerator.kind != "datacenter"
     ):
         return c.NON_TORCH_INTEL_GIB * GIB
-    late = settings.release >= (0, 14, 0)
-    return _usual_gib(device, alone, late) * GIB + _radeon_bytes(resolved, device, settings)
+    usual = _alone_gib(device, settings) if alone else _parallel_gib(device, settings)
+    return usual * GIB + _radeon_bytes(resolved, device, settings)
 
 
-def _usual_gib(device: Device, alone: bool, late: bool) -> float:
-    if alone:
-        return c.NON_TORCH_FROM_014_GIB if late else c.NON_TORCH_GIB
-    if not late:
+def _alone_gib(device: Device, settings: Settings) -> float:
+    if settings.release >= (0, 27, 0):
+        return c.NON_TORCH_FROM_027_GIB
+    if device.accelerator is not None and device.accelerator.vendor == "amd":
+        return c.NON_TORCH_ROCM_GIB
+    return c.NON_TORCH_FROM_014_GIB if settings.release >= (0, 14, 0) else c.NON_TORCH_GIB
+
+
+def _parallel_gib(device: Device, settings: Settings) -> float:
+    if settings.release < (0, 14, 0):
         return c.NON_TORCH_PARALLEL_GIB
     return c.NON_TORCH_NVLINK_FROM_014_GIB if _fabric(device) else c.NON_TORCH_PCIE_FROM_014_GIB
 

@@ -91,9 +91,9 @@ def is_v1(resolved: Resolved, release: tuple[int, int, int]) -> bool:
 
 
 def is_large(resolved: Resolved) -> bool:
-    """vLLM's class of large devices: at least 70 GiB and no A100."""
+    """vLLM's class of large devices: at least 70 GiB and no A100; a card known by its memory alone goes by that."""
     first = resolved.devices[0] if resolved.devices else None
-    if first is None or first.visible_gib is None or first.accelerator is None:
+    if first is None or first.visible_gib is None:
         return False
     return first.visible_gib >= c.LARGE_DEVICE_GIB and "A100" not in first.name and "A800" not in first.name
 
@@ -106,10 +106,8 @@ def default_utilization(resolved: Resolved, release: tuple[int, int, int]) -> fl
 
 
 def _sequences(resolved: Resolved, large: bool, v1: bool) -> int:
-    if resolved.engine.name != "vllm" or not v1:
+    if resolved.engine.name != "vllm" or not v1 or release_of(resolved) < c.SEQUENCES_BY_DEVICE_FROM:
         return c.SEQUENCES_SMALL
-    if (0, 8, 0) <= release_of(resolved) < (0, 9, 0):
-        return c.SEQUENCES_FIRST_V1
     return c.SEQUENCES_LARGE if large else c.SEQUENCES_SMALL
 
 
