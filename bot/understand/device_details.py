@@ -226,12 +226,29 @@ def _count_before(
         return None, mention.start
     start = mention.start - len(left) + found.start()
     digits = found.group("n") or found.group("bare")
-    if any(a <= start < b for a, b in taken):
+    ahead = left[: found.start()]
+    if any(a <= start < b for a, b in taken) or (found.group("bare") and _LABEL_AHEAD.search(ahead)):
         return None, mention.start
+    outer = _GROUPS_OF.search(ahead)
+    groups = int(outer.group("n")) if outer else 1
+    start -= len(ahead) - outer.start() if outer else 0
     if digits is None:
-        return int(NUMBER_WORDS[found.group("word")]), start
-    limit = 100_000 if found.group("n") else 4096
-    return (int(digits), start) if int(digits) <= limit else (None, mention.start)
+        return groups * int(NUMBER_WORDS[found.group("word")]), start
+    count = int(re.sub(r"[.,]", "", digits))
+    if found.group("bare") and count > _MOST_BARE and not text.folded[mention.start].isalpha():
+        return None, mention.start  # "budget 5000 4090": a figure before a bare number is not so many of it
+    return groups * count, start
+
+
+_MOST_BARE = 4096
+MOST_DEVICES = 100_000
+# "2x (4x H100)", "2 mal 4 L40S": groups of cards.
+_GROUPS_OF = re.compile(r"(?<![\w.,])(?P<n>\d{1,3})\s?(?:x|\*|mal|times)\s?\(?\s?$")
+# In "bs 2 a100" the figure belongs to the setting before it.
+_LABEL_AHEAD = re.compile(
+    r"(?<![a-z])(?:bsz?|mbs|gbs|batch(?:[ -]?size)?|ctx|context|kontext|seq(?:[ -]?len)?|len|rank|alpha|np|conc|"
+    r"concurrency|epochs?|epochen|isl|osl|tp|pp|dp|ep|gen|pcie|stage|zero|gpu|cuda)\s?[=:]?\s?$"
+)
 
 
 def _count_after(text: Text, mention: DeviceMention, slash: bool) -> tuple[int | None, int]:

@@ -34,7 +34,8 @@ _MONTHS = re.compile(
 )
 _TARIFF = re.compile(
     rf"\b(?:strom(?:preis|tarif|kosten)?|electricity(?: price| rate| cost| tariff)?|power price|energy price)\s?(?:von|of|is|ist|liegt bei|"
-    rf"at|bei|kostet|costs?|=|:|zu|fuer)?\s?(?:ca\.? |etwa |about )?(?P<sign>[$€])?\s?(?P<amount>{_NUMBER})\s?(?P<unit>ct|cent|cents|¢|€|eur|euro|usd|\$)?"
+    rf"at|bei|kostet|costs?|=|:|zu|fuer)?\s?(?:ca\.? |etwa |about )?(?P<sign>[$€])?\s?(?P<amount>{_NUMBER})\s?"
+    r"(?P<unit>ct|cent|cents|¢|€|eur|euro|usd|\$)?"
 )
 _SCALES: Mapping[str, float] = {
     "": 1.0, "k": 1e3, "tsd": 1e3, "tausend": 1e3, "thousand": 1e3, "m": 1e6, "mio": 1e6, "million": 1e6, "millionen": 1e6, "millions": 1e6,
@@ -51,10 +52,12 @@ _PER_PERIOD: Mapping[str, float] = {
 }
 _TOKENS = re.compile(
     rf"(?P<amount>{_NUMBER})\s?(?P<scale>k|tsd|tausend|thousand|mio|million(?:en|s)?|mrd|milliarden?|billions?|bn|m|b)?\.?\s?"
-    r"(?:output[- ]|input[- ]|ausgabe-?)?tok(?:en)?s?\s?(?:/|per|pro|je|im|in the|an?|each|every)?\s?(?P<period>month|monat|day|tag|week|woche|year|jahr|monthly)"
+    r"(?:output[- ]|input[- ]|ausgabe-?)?tok(?:en)?s?\s?(?:/|per|pro|je|im|in the|an?|each|every)?\s?"
+    r"(?P<period>month|monat|day|tag|week|woche|year|jahr|monthly)"
 )
 _EACH = re.compile(
-    r"^[\w\s]{0,14}?(?:/\s?(?:gpu|card|karte)|gpu[- ]?h|(?:je|pro|per)\s(?:gpu|card|karte|stueck|piece)|each\b|apiece|das stueck|je\b(?! (?:h|std|stunde|tag|monat)))"
+    r"^[\w\s]{0,14}?(?:/\s?(?:gpu|card|karte)|gpu[- ]?h|(?:je|pro|per)\s(?:gpu|card|karte|stueck|piece)|"
+    r"each\b|apiece|das stueck|je\b(?! (?:h|std|stunde|tag|monat)))"
 )
 _SEVERAL = re.compile(
     r"\b(?:[2-9]|1\d)\s?x\s[^,.;?!]{0,40}$|\b(?:[2-9]|1\d)\s?x?\s?(?:h100|h200|a100|l40s|b200|gpus?|cards?|karten)[^,.;?!]{0,30}$"
@@ -127,13 +130,14 @@ def _prices(folded: str, other: Mapping[str, Any]) -> dict[str, Any]:
 
 def _is_each(folded: str, price: Mapping[str, Any]) -> bool:
     """Whether a price is for one device: it says so, or what stands before it is not several of them."""
+    of_one = str(price["per"]) == "gpu"
     place = folded.find(str(price["words"]).lower())
     if place < 0:
-        return price["per"] == "gpu"
+        return of_one
     end = place + len(str(price["words"]))
-    if price["per"] == "gpu" or _EACH.search(folded[end : end + 40]):
+    if of_one or _EACH.search(folded[end : end + 40]):
         return True
-    return price["per"] == "hour" and not _SEVERAL.search(folded[max(0, place - 60) : place])
+    return str(price["per"]) == "hour" and not _SEVERAL.search(folded[max(0, place - 60) : place])
 
 
 def _tariff(folded: str) -> dict[str, Any]:
