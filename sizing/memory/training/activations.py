@@ -63,7 +63,7 @@ def _adapter_inputs(run: Run, model: Architecture, layer: Layer) -> float:
     inputs = {"q": model.hidden_size, "k": model.hidden_size, "v": model.hidden_size, "o": layer.heads * layer.v_head_dim,
               "gate": model.hidden_size, "up": model.hidden_size, "down": width}  # fmt: skip
     share = constants_of(run.framework).adapter_inputs
-    return share * 2.0 * sum(size for name, size in inputs.items() if targeted(run, name))
+    return share * 2.0 * sum(size for name, size in inputs.items() if targeted(run.targets, name))
 
 
 def logits_bytes_per_token(run: Run) -> float:

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sizing.architecture.types import Architecture, Layer, TensorClass
+from sizing.memory.gguf import ByIdentity
 from sizing.memory.training.constants import constants_of
 from sizing.memory.training.run import Run
 from sizing.memory.weights import bits_per_weight
+
+Targets = tuple[str, ...] | None
 
 # What bitsandbytes, GPTQ and HQQ leave in 16 bit under training.
 _UNQUANTIZED: frozenset[TensorClass] = frozenset(
@@ -129,12 +133,16 @@ def model_share(run: Run) -> float:
 
 def lora_params(run: Run) -> int:
     """Trainable parameters of the adapters: rank x (inputs + outputs) of every targeted projection."""
-    return sum(_layer_adapters(run, layer) for layer in run.architecture.layers) + _head_adapter(run)
+    return run.rank * _adapter_widths(ByIdentity(run.architecture), run.targets) + _head_adapter(run)
 
 
-def _layer_adapters(run: Run, layer: Layer) -> int:
-    return run.rank * sum(
-        ins + outs for name, (ins, outs) in projections(run.architecture, layer).items() if targeted(run, name)
+@lru_cache(maxsize=512)
+def _adapter_widths(key: ByIdentity, targets: Targets) -> int:
+    return sum(
+        ins + outs
+        for layer in key.model.layers
+        for name, (ins, outs) in projections(key.model, layer).items()
+        if targeted(targets, name)
     )
 
 
@@ -154,11 +162,11 @@ _GROUPS: Mapping[str, frozenset[str]] = {
 _EVERY = frozenset({"all-linear", "all", "all linear", "linear", "all_linear"})
 
 
-def targeted(run: Run, projection: str) -> bool:
+def targeted(targets: Targets, projection: str) -> bool:
     """Whether adapters sit on that projection; unsaid means all linear layers."""
-    if run.targets is None or _EVERY & set(run.targets):
+    if targets is None or not _EVERY.isdisjoint(targets):
         return True
-    return any(projection in _GROUPS.get(name, frozenset()) for name in run.targets)
+    return any(projection in _GROUPS.get(name, frozenset()) for name in targets)
 
 
 def projections(model: Architecture, layer: Layer) -> dict[str, tuple[int, int]]:
