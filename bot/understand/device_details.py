@@ -47,7 +47,7 @@ _GOT_AFTER = re.compile(
     rf"(?P<n>\d{{1,3}}|{_COUNT_WORDS})(?=\s(?:off|of|from|on|von|bei|used|gebraucht|davon|stueck)\b|\s?[.,;)!?]|$)"
 )
 _COUNT_BEFORE = re.compile(
-    rf"(?<![\d.a-z\-$€])(?:(?P<n>\d{{1,4}})\s?(?:x|\*)\s?|(?<!,)(?P<bare>\d{{1,4}})\s|"
+    rf"(?<![\d.a-z\-$€])(?:(?P<n>\d{{1,9}})\s?(?:x|\*)\s?|(?<!,)(?P<bare>\d{{1,3}}(?:[.,]\d{{3}}){{2,3}}|\d{{1,9}})\s|"
     rf"(?P<word>{_COUNT_WORDS})(?:mal)?[ \-](?:x\s)?)(?:{_ADJECTIVE}){{0,3}}(?:\d{{1,3}}\s?-?gb?\s)?\(?$"
 )
 _COUNT_AFTER = re.compile(
@@ -112,6 +112,26 @@ def completed(text: Text, mention: DeviceMention, taken: list[tuple[int, int]], 
     """Adds form, memory and count from the words around a device's name."""
     mention = _with_form(text, _with_memory(text, mention))
     return _with_count(text, mention, taken, slash)
+
+
+_FROM_TO = re.compile(
+    r"\b(?:from|von|vo[nm])\s(?P<low>\d{1,3})\s?(?:x\s)?(?P<to>to|auf|->|zu)\s(?P<high>\d{1,3})\s?(?:x\s)?$"
+)
+
+
+def before_and_after(text: Text, mention: DeviceMention) -> tuple[DeviceMention, ...]:
+    """ "An upgrade from 1 to 2 4090": the machine as it is and as it would be; any other mention stays alone."""
+    left = text.folded[max(0, mention.core_start - 28) : mention.core_start]
+    found = _FROM_TO.search(re.sub(r"(?:rtx|gtx|nvidia|geforce) $", "", left))
+    if not found or mention.asked or int(found.group("low")) == int(found.group("high")):
+        return (mention,)
+    start = mention.core_start - len(left)
+    low = replace(
+        mention, count=int(found.group("low")), start=start + found.start("low"), end=start + found.end("low"),
+        span_end=start + found.end("low"), open_count=False,
+    )  # fmt: skip
+    high = replace(mention, count=int(found.group("high")), start=start + found.start("high"), open_count=False)
+    return low, high
 
 
 def _with_form(text: Text, mention: DeviceMention) -> DeviceMention:
@@ -202,7 +222,7 @@ def _with_count(text: Text, mention: DeviceMention, taken: list[tuple[int, int]]
     nodes = _nodes(text, mention) if not slash and (count or _ARTICLE.search(left)) else 1
     if count is None and nodes > 1:
         return replace(mention, count=nodes)
-    return replace(mention, count=count * nodes if count else None)
+    return replace(mention, count=None if count is None else count * nodes)
 
 
 def _is_range(left: str) -> bool:

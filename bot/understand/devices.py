@@ -4,7 +4,14 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from bot.understand.device_details import MEMORY_AFTER, MEMORY_BEFORE, DeviceKind, DeviceMention, completed
+from bot.understand.device_details import (
+    MEMORY_AFTER,
+    MEMORY_BEFORE,
+    DeviceKind,
+    DeviceMention,
+    before_and_after,
+    completed,
+)
 from bot.understand.text import Text
 from sizing.catalogue.load import catalogue
 from sizing.catalogue.names import find, known_names
@@ -169,7 +176,7 @@ def read_devices(text: Text, taken: list[tuple[int, int]], slash: bool) -> list[
     ]
     found += _cpus(text, found)
     found.sort(key=lambda m: m.start)
-    out = [completed(text, m, taken, slash) for m in found]
+    out = [m for mention in found for m in before_and_after(text, completed(text, mention, taken, slash))]
     return out + list(_macs(text, out))
 
 
@@ -356,9 +363,15 @@ def _cpus(text: Text, found: list[DeviceMention]) -> Iterator[DeviceMention]:
 _MAC_MEMORY = re.compile(r"[^\d?;\n]{0,28}\b(?P<gb>\d{2,3})\s?gb\b")
 
 
+ASKS_FOR_MAC = re.compile(
+    r"\b(?:which|what|welche[rnsm]?|was fuer (?:ei)?ne?n?)\s(?:apple )?macs?\b|"
+    r"\bmacs?\b[^.!?;\d]{0,12}\W\s?(?:aber |nur |but )?(?:welche[rnsm]?|which(?: one)?)\b"
+)
+
+
 def _macs(text: Text, found: list[DeviceMention]) -> Iterator[DeviceMention]:
-    """A Mac without its chip. Where a chip is named anywhere, the word "Mac" adds nothing."""
-    if any(m.name[:1] == "M" and m.kind == "unified" for m in found):
+    """A Mac without its chip. Where a chip is named anywhere, the word "Mac" adds nothing; nor where one is asked for."""
+    if any(m.name[:1] == "M" and m.kind == "unified" for m in found) or ASKS_FOR_MAC.search(text.folded):
         return
     for mac in _MACS.finditer(text.folded):
         glued = re.compile(r"[ \-]?(\d{2,3})(?:gb?)?\b").match(text.folded, mac.end())

@@ -33,6 +33,8 @@ _WHAT_AT = re.compile(
 )
 _ENDS = re.compile(r"\s?(?:$|[?!.])")
 _PCIE = re.compile(r"\b(?:pcie|pci-e|gen ?\d|lanes|slot|riser|\d\.0)\W*$")
+# "What kind of a card": the card is what is asked for.
+_ASKED_FOR = re.compile(r"\b(?:was fuer|what (?:kind|sort|type) of|which|welche[rnsm]?)\s$")
 _OF_THEM = re.compile(r"^(?:of |davon)")
 _FOR = re.compile(r"\b(?:fuer|for|with|mit)\s$")
 _PAID = re.compile(r"\b(?:pay\w*|paid|spend\w*|zahl\w*|kost\w*|costs?|bill|rechnung|budget)\b[^.!?;\d]{0,20}$")
@@ -146,7 +148,7 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
     if quantity.unit == "requests":
         noun = noun_reading(quantity.unit_word, place.right, quantity.value, start, end)
         found += [noun] if noun else []
-    if quantity.unit == "devices" and not _BREAKS.match(place.right):
+    if quantity.unit == "devices" and not _BREAKS.match(place.right) and not _ASKED_FOR.search(place.left):
         found.append(Reading("devices", quantity.value, start, end, 2.5, "devices"))
     if quantity.unit == "devices" and _OF_THEM.search(quantity.unit_word) and _FOR.search(place.left):
         found.append(Reading("devices", quantity.value, start, end, 2.6, "for so many of them"))

@@ -61,8 +61,9 @@ _TIMES_WORD = "two|three|four|five|six|eight|ten|zwei|drei|vier|fuenf|sechs|acht
 _SCALE = re.compile(
     r"\b(?P<op>double|twice|verdopp\w*|doppelt\w*|halve|halb\w*|half(?! of (?:them|those|us))|"
     r"haelfte(?! (?:davon|von (?:ihnen|denen|uns)))|triple|verdreifach\w*|"
-    r"dreifach\w*|quadruple|vervierfach\w*|vierfach\w*|(?P<times>\d+|" + _TIMES_WORD + r")[ -]?(?:times|x|"
-    r"mal|fach\w*)(?: (?:the|as many|so viele?|die|den|mehr|as much))?)\b"
+    r"dreifach\w*|quadruple|vervierfach\w*|vierfach\w*|(?P<times>\d+|" + _TIMES_WORD + r")[ -]?(?:times|mal|fach\w*|"
+    r"x(?= ?(?:the|as|so|die|den|das|der|dem|mehr|more|context|kontext|users?|nutzer|leute|people|load|last|requests|"
+    r"anfragen|$|[.,?!])))(?: (?:the|as many|so viele?|die|den|mehr|as much))?)\b"
 )
 _FACTORS = (
     ("double", 2.0),

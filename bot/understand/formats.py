@@ -69,6 +69,15 @@ class FormatMention:
     corrects: bool = False
 
 
+# "By Q2", "Q4 2026": a quarter of the year.
+_QUARTERS = frozenset(("q1", "q2", "q3", "q4"))
+_QUARTER_BEFORE = re.compile(
+    r"\b(?:by|until|till|bis|(?:end|start|middle) of|early|late|ende?|anfang|mitte|before|vor|since|seit|next|this|naechstes|dieses|"
+    r"quarter|quartal)\s(?:the |zum )?$"
+)
+_YEAR_AFTER = re.compile(r"\s?[/ '\-]\s?(?:20)?2\d(?!\d|\s?(?:gb|k\b|b\b|x))")
+
+
 def read_formats(text: Text) -> list[FormatMention]:
     """All formats in order. A pair such as w4a8kv4 gives one mention of either role."""
     return list(_mentions(text))
@@ -79,6 +88,8 @@ def _mentions(text: Text) -> Iterator[FormatMention]:
     for found in _EXACT.finditer(text.folded):
         start, end = found.span()
         left, right = clause(text.folded, start, end, 40)
+        if found.group() in _QUARTERS and (_QUARTER_BEFORE.search(left) or _YEAR_AFTER.match(right)):
+            continue
         if found.group("pair") and found.group("kv"):
             yield FormatMention(f"int{found.group('w')}", "weights", True, start, end)
             yield FormatMention(f"int{found.group('kv')}", "kv_cache", True, start, end)

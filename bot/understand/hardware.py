@@ -23,6 +23,12 @@ _APART = re.compile(
     r"\bupgrade\w*|\bthinking\b|\bbzw\b|/|\breplace\w*|\bersetz\w*|\bcompared\b|"
     r"\bim vergleich\b|\bbeat\b|\boutperform\b|\bwaere\b|\bwould\b|\balternative (?:to|zu[mr]?)\b)"
 )
+_BECOMES = re.compile(r"\s?(?:to|auf|zu)\s")
+# "Two machines, one with a 4090, one with a 3090" are two, each with its own card.
+_ONE_WITH = re.compile(
+    r"\b(?:einer|eine|eines|eins|one|(?:der|die|das|the) (?:eine|andere|anderen|other|second|zweite)|another)\s"
+    r"(?:mit|with|has|hat|having)\s(?:(?:eine?[rnm]?|an?|der|the)\s)?$"
+)
 _SLASH_COMPARE = re.compile(r"\s*/(?:cmp|compare|vergleich|vs)\b(?!.*\+)")
 _MIX = re.compile(
     r"\b(?:misch\w*|mix\w*|pair(?:ed|ing)?\b|along with|next to|combine\w*|kombinier\w*|zusammen\b|"
@@ -77,6 +83,13 @@ _OWNED = re.compile(
     r"gekauft)\b[^.?!;]{0,18}$|\b(?:my|mein(?:e[nrms]?)?|our|unser(?:e[nrms]?)?)\b[^.?!;]{0,"
     r"8}$"
 )
+# "We already have 2x 3090": what stands there costs nothing more.
+_IN_HOUSE = re.compile(
+    r"\b(?:(?:already|schon|bereits)\s(?:\w+\s){0,2}(?:have|has|got|own|bought|habe?n?|hat|besitz\w*|gekauft|da|vorhanden|here|hier)|"
+    r"(?:have|has|got|own|bought|habe?n?|hat|besitz\w*|steh\w*|liegen|liegt)\s(?:\w+\s){0,3}?(?:already|schon|bereits|lying around|"
+    r"rumliegen|herumliegen|sitting|spare|left over|uebrig)|(?:we|i|wir|ich) (?:own|besitzen?)|"
+    r"(?:steh|lieg)(?:en|t) (?:\w+ ){0,2}(?:noch|schon|bereits))\b[^.!?;]{0,24}$"
+)
 _NO_GPU = re.compile(
     r"\b(?:no|without(?: an?| any)?|kein\w*|ohne|zero|0)[ \-](?:dedicated |discrete |"
     r"dedizierte |eigene |extra |nvidia )?(?:gpus?|graphics|grafikkarte\w*|karten?|cards?)\b|"
@@ -111,6 +124,7 @@ class Machines:
     cpu_only: bool = False
     processor: str | None = None
     ram_gb: float | None = None
+    owned: tuple[Device, ...] = ()
 
 
 def machines(
@@ -134,6 +148,7 @@ def machines(
     return Machines(
         tuple(_as_device(m, pieces) for m in together), tuple(_as_device(m, None) for m in rest), layout,
         tuple((m.start, max(m.end, m.span_end)) for m in together), False, processor,
+        owned=tuple(_as_device(m, pieces) for m in (*together, *rest) if _IN_HOUSE.search(clause(text.folded, m.start, m.end)[0])),
     )  # fmt: skip
 
 
@@ -153,12 +168,32 @@ def _standing(text: Text, mentions: Sequence[DeviceMention]) -> list[DeviceMenti
     """Without yardsticks, other people's machines and repetitions, unless nothing else is named."""
     judged = [m for m in mentions if not _is_reference(text, m)] or list(mentions)
     out: list[DeviceMention] = []
-    for mention in judged:
+    for mention in _uncorrected(text, judged):
         twin = next((n for n, other in enumerate(out) if _same(other, mention)), None)
         if twin is None:
             out.append(mention)
         elif out[twin].count is None and not out[twin].asked:
             out[twin] = replace(out[twin], count=mention.count, memory_gb=out[twin].memory_gb or mention.memory_gb)
+    return out
+
+
+_CORRECTION = re.compile(
+    r"[\s,;:.\-]*(?:\(?(?:ah|oh|ach|aeh|oops|ups)\b[\s,]*)?(?:(?:no|nein|nee|noe|nope)\b(?=\s?[,:\-]|\s(?:wait|sorry|it|"
+    r"its|make|actually|eher|doch|lieber|halt|wir|i|ich|\d|the|an?|eine?)\b)|sorry|quatsch|wait|scratch that|correction|"
+    r"korrektur|i mean|ich meine?|make (?:that|it)|besser gesagt|actually|vielmehr|halt)\b(?:(?!\b(?:and|und|or|oder)\b)"
+    r"[^.!?;]){0,24}$"
+)
+
+
+def _uncorrected(text: Text, mentions: Sequence[DeviceMention]) -> list[DeviceMention]:
+    """ "1 H100, no wait, 2 H100": of two devices with a correction between them the later."""
+    out: list[DeviceMention] = []
+    for mention in mentions:
+        last = out[-1] if out else None
+        gap = text.folded[max(last.end, last.span_end) : mention.start] if last else ""
+        if last and last.kind == mention.kind and len(gap) <= 48 and _CORRECTION.match(gap):
+            out.pop()
+        out.append(mention)
     return out
 
 
@@ -188,7 +223,7 @@ def _processor_compared(text: Text, standing: Sequence[DeviceMention]) -> bool:
     for before, after in itertools.pairwise(standing):
         if (before.kind == "cpu") != (after.kind == "cpu"):
             gap = text.folded[before.end : after.start]
-            if re.search(r"\b(?:vs\.?|versus|or|oder|instead|statt)\b", gap) and len(gap) < 60:
+            if re.search(r"\b(?:vs\.?|versus|or|oder|instead|statt)\b", gap) and len(gap) < 60 and "? " not in gap:
                 return True
     return False
 
@@ -207,7 +242,9 @@ def _arranged(
     distinct = len({_product(m) for m in standing}) > 1
     if distinct and (all(joined) or _MIX.search(text.folded)) and not any(_APART.search(gap) for gap in gaps):
         return standing, "machine", []
-    apart = [bool(_APART.search(gap)) for gap in gaps]
+    if distinct and all(_ONE_WITH.search(text.folded[max(0, m.start - 28) : m.start]) for m in standing):
+        return standing, "alternatives", []
+    apart = [bool(_APART.search(gap) or _BECOMES.fullmatch(gap)) for gap in gaps]
     suffices = (
         not any("alternative" in gap for gap in gaps)
         and _SUFFICES.search(text.folded[: standing[0].start + 1])
@@ -263,6 +300,21 @@ def _counted_ahead(
     return [replace(m, count=int(ahead[-1].number)) for m in together] if ahead else list(together)
 
 
+_UNNAMED = re.compile(
+    r"(?<![\w.,])(?P<count>\d{1,2})\s?(?:x|mal|times|\*)\s?(?P<gb>\d{1,3})\s?(?:gb|gib|g)\b(?!\s?(?:ddr|ram|dimm|riegel|sticks?|modul))"
+)
+
+
+def _unnamed_alternatives(text: Text) -> Machines | None:
+    """ "2x 24 GB or 1x 48 GB": two machines of cards known by their memory."""
+    found = list(itertools.islice(_UNNAMED.finditer(text.folded), 5))
+    gaps = [text.folded[a.end() : b.start()] for a, b in itertools.pairwise(found)]
+    if not gaps or not all(_APART.search(gap) and len(gap) <= 40 for gap in gaps):
+        return None
+    cards = (Device(accelerator="unknown", count=float(m["count"]), memory_gb=float(m["gb"])) for m in found)
+    return Machines(tuple(cards), layout="alternatives", spans=tuple(m.span() for m in found))
+
+
 def _unnamed(
     text: Text, standing: Sequence[DeviceMention], figures: Sequence[tuple[Quantity, Reading]], processor: str | None
 ) -> Machines:
@@ -284,6 +336,9 @@ def _unnamed(
             processor=processor,
             ram_gb=ram,
         )
+    several = _unnamed_alternatives(text)
+    if several:
+        return replace(several, processor=processor)
     if cards and (memory or count):
         return Machines(
             (Device(accelerator="unknown", count=count or 1, memory_gb=memory),), spans=spans, processor=processor

@@ -41,9 +41,9 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
     (
         "size",
         3.0,
-        r"\b(?:what (?:gpu|gpus|hardware|hw|card|cards|box|server|machine|do i need|do we need|"
-        r"would i need|kind of|size|vram|minimum)|which (?:gpu|gpus|hardware|card|cards|box|"
-        r"server|machine|setup|accelerator)|welche[nrs]? (?:gpu|gpus|hardware|karte|karten|"
+        r"\b(?:what (?:gpu|gpus|macs?|hardware|hw|card|cards|box|server|machine|do i need|do we need|"
+        r"would i need|kind of|size|vram|minimum)|which (?:gpu|gpus|macs?|hardware|card|cards|box|"
+        r"server|machine|setup|accelerator)|welche[nrs]? (?:gpu|gpus|macs?|hardware|karte|karten|"
         r"grafikkarte\w*|server|maschine|rechner|ausstattung|beschleuniger)|was brauch\w*|was muss (?:ich|man|wir)\b|"
         r"was muesste|was fuer (?:eine?n?|einen) (?:karte|server|gpu|hardware|rechner|maschine|"
         r"kiste)|mit was|womit)",
@@ -75,7 +75,7 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"\bchoosing between|\bupgrade\b|\blohnt sich\b|\bunterschied (?:macht|zwischen|in)|"
         r"\bwhich of\b|\bgains?\b|\bwas (?:bringt|braechte) (?:mir|uns|da|hier|eine?|die|der)\b|"
         r"\b(?:would|does|do|can|could|will)\b[^.?!;]{0,80}\b(?:beat|outperform)\b|\bschlaegt\b|"
-        r"\bwhich serves|\bwhich fits|\bwelche fuer|\blieber\b|\bor better\b|"
+        r"\bwhich serves|\bwhich fits|\bwelche fuer|\blieber\b|\bor better\b(?= \w)|"
         r"\bwelche\?|\bschwanke\w*|\btorn between|\beither\b|\bgegeneinander|\bor just buy|"
         r"\badd a|\bthinking \d|\balternativ)",
     ),

@@ -1,11 +1,10 @@
 """From what was found to what is asked: intents, scope, open points and the question back."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.understand.figures import Figures
 from bot.understand.follow_up import FollowUp
 from bot.understand.hardware import Machines
 from bot.understand.request import Clarify, Intent
@@ -153,16 +152,19 @@ _AMBIGUOUS_WORDS = re.compile(
 
 
 def open_points(
-    intent: Intent, values: Mapping[str, Any], other: Mapping[str, Any], figures: Figures, text: Text, in_thread: bool
+    intent: Intent,
+    values: Mapping[str, Any],
+    other: Mapping[str, Any],
+    impossible: Sequence[tuple[str, str]],
+    text: Text,
+    in_thread: bool,
 ) -> tuple[tuple[str, ...], Clarify | None]:
     """What is missing, and the one question that reading alone must ask."""
     missing = tuple(_missing(intent, values))
     contradictory = other.get("contradictory")
-    if figures.impossible:
+    if impossible:
         return missing, Clarify(
-            code="impossible",
-            fields=tuple(f for f, _ in figures.impossible),
-            values=tuple(words for _, words in figures.impossible),
+            code="impossible", fields=tuple(f for f, _ in impossible), values=tuple(words for _, words in impossible)
         )
     if contradictory:
         listed = tuple(f"{value:g}" for name in contradictory for value in contradictory[name])

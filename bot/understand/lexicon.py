@@ -63,9 +63,10 @@ def model_key(pieces: tuple[Part, ...] | list[Part]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ModelLexicon:
-    """`ids` by key; `words` that occur in names, `heads` that may begin one, `families` that stand for one alone."""
+    """`ids` by key, `versions` by key without version numbers; `words` in names, `heads` that begin one, `families` alone."""
 
     ids: dict[tuple[str, ...], tuple[str, ...]]
+    versions: dict[tuple[str, ...], tuple[str, ...]]
     words: frozenset[str]
     heads: frozenset[str]
 
@@ -81,6 +82,7 @@ _MORE_NAMES = {
 def model_lexicon() -> ModelLexicon:
     """Built once from every name the catalogue knows for a model."""
     ids: dict[tuple[str, ...], dict[str, None]] = {}
+    versions: dict[tuple[str, ...], dict[str, None]] = {}
     words: set[str] = set()
     heads: set[str] = set()
     named = [(alias.lower(), ident) for alias, ident in known_names("model")]
@@ -91,6 +93,9 @@ def model_lexicon() -> ModelLexicon:
         if not key or key in (("v",), ("e",), ("r",)):
             continue
         ids.setdefault(key, {})[ident] = None
+        versions.setdefault(model_key([p for n, p in enumerate(pieces) if not _is_version(pieces, n)]), {})[ident] = (
+            None
+        )
         letters = [p.text for p in pieces if p.kind == "word"]
         words.update(letters)
         heads.update(letters[:1])
@@ -98,7 +103,25 @@ def model_lexicon() -> ModelLexicon:
             heads.add(pieces[0].text)
     heads -= VARIANTS | {"all", "v", "multilingual", "a", "an", "the"}
     heads |= {"all", "multilingual"} & words
-    return ModelLexicon({k: tuple(v) for k, v in ids.items()}, frozenset(words), frozenset(heads | _FAMILIES))
+    return ModelLexicon(_listed(ids), _listed(versions), frozenset(words), frozenset(heads | _FAMILIES))
+
+
+def _listed(found: dict[tuple[str, ...], dict[str, None]]) -> dict[tuple[str, ...], tuple[str, ...]]:
+    return {key: tuple(idents) for key, idents in found.items()}
+
+
+def _is_version(pieces: list[Part], place: int) -> bool:
+    """A version or date, or the "v" before one."""
+    following = pieces[place + 1].kind if place + 1 < len(pieces) else ""
+    return pieces[place].kind == "number" or (pieces[place].text == "v" and following == "number")
+
+
+def other_versions(written: str, ident: str) -> tuple[str, ...]:
+    """Other models of the same family and size, where the name was written without a version: "Mistral Small 24B"."""
+    pieces = list(parts(written.lower()))
+    if any(piece.kind == "number" for piece in pieces) or not any(piece.kind == "size" for piece in pieces):
+        return ()
+    return tuple(other for other in model_lexicon().versions.get(model_key(pieces), ()) if other != ident)
 
 
 _FAMILIES = word_set(

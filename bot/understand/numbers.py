@@ -1,5 +1,6 @@
 """One grammar for figures: scale, unit, range, and whether a point or a comma divides thousands or decimals."""
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -178,7 +179,7 @@ _SCALE = re.compile(
     r"|\s(?P<loose>k|m)(?=\s?(?:tok|ctx|context|kontext|chunks|docs|dok|samples|param|eur|usd|"
     r"€|\$)))"
 )
-_FIGURE = re.compile(r"\d++(?:[.,'](?=\d)\d++)*+(?:e\+?\d+)?")
+_FIGURE = re.compile(r"\d++(?:[.,'](?=\d)\d++)*+(?:e\+?\d{1,9}|(?:\^|\*\*)\d{1,9})?")
 _WORD_FIGURE = re.compile(
     r"(?<![a-z0-9])(?:" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + r")(?![a-z0-9])"
 )
@@ -373,8 +374,11 @@ def _plain_value(
     text: str, lang: str, unit: Unit, scaled: bool, currency: str, per_unit: bool
 ) -> tuple[float, tuple[float, ...]]:
     """Read the digits. A lone group of three after a separator is a thousand or a fraction; language, unit and sign decide."""
-    if "e" in text:
-        return float(text.replace(",", ".")), ()
+    power = _POWER.search(text)
+    if power:
+        value, _ = _plain_value(text[: power.start()], lang, unit, True, currency, per_unit)
+        tens = power.group("sign") == "e"
+        return _raised(10.0 if tens else value, int(power.group("exponent")), value if tens else 1.0), ()
     marks = [c for c in text if c in ".,'"]
     if not marks:
         return float(text), ()
@@ -412,6 +416,17 @@ _WHOLE = frozenset(
 _PER_UNIT = re.compile(r"\s?(?:/|per\b|pro\b|a\b|an\b)")
 # Above five units of a currency nobody writes a price to the tenth of a cent: "$10.000" is ten thousand.
 _DEAR = 5.0
+
+
+_POWER = re.compile(r"(?P<sign>e|\^|\*\*)\+?(?P<exponent>\d+)$")
+_LARGEST = 1e300
+
+
+def _raised(base: float, exponent: int, times: float) -> float:
+    """ "10^30", "1e6"; what no float holds is held at 1e300, which nobody can mean either."""
+    if base > 1 and exponent * math.log10(base) + math.log10(max(times, 1.0)) > 300:
+        return _LARGEST
+    return times * base**exponent
 
 
 def _divides_thousands(mark: str, lang: str, unit: Unit, currency: str, whole: float, per_unit: bool) -> bool:

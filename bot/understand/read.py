@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bot.understand.correction import corrected
-from bot.understand.device_details import DeviceMention
+from bot.understand.device_details import MOST_DEVICES, DeviceMention
 from bot.understand.devices import read_devices
 from bot.understand.engines import (
     EngineMention,
@@ -24,6 +24,7 @@ from bot.understand.hardware import Machines, machines
 from bot.understand.intents import cues, slash_word
 from bot.understand.judge import intents_of, open_points
 from bot.understand.language import Lang, language
+from bot.understand.lexicon import other_versions
 from bot.understand.models import ModelMention, SizeMention, read_models
 from bot.understand.remarks import read_remarks
 from bot.understand.request import Assumption, Budget, Clarify, Overruled, Period, Request, Wishes
@@ -170,7 +171,8 @@ def _request(found: Found, in_thread: bool) -> Request:
             other=draft.other,
             follow_up=found.follow_up.kind,
         )
-    missing, clarify = open_points(verdict.intent, draft.values, draft.other, found.figures, found.text, in_thread)
+    impossible = (*found.figures.impossible, *_impossible_counts(found))
+    missing, clarify = open_points(verdict.intent, draft.values, draft.other, impossible, found.text, in_thread)
     draft.assumptions += _customary_names(found)
     return Request(
         text=found.text.raw,
@@ -190,6 +192,12 @@ def _request(found: Found, in_thread: bool) -> Request:
         follow_up=found.follow_up.kind,
         **draft.values,
     )
+
+
+def _impossible_counts(found: Found) -> list[tuple[str, str]]:
+    """No card at all, or more cards than any hall holds."""
+    counted = [(m.count, m.start, max(m.end, m.span_end)) for m in found.devices if m.count is not None]
+    return [("devices", found.text.quote(a, b)) for n, a, b in counted if not 1 <= n <= MOST_DEVICES]
 
 
 def _put(draft: Draft, found: Found, name: str, value: Any, *spans: tuple[int, int]) -> None:
@@ -267,6 +275,8 @@ _OTHER_FIELDS = (
     "power_limit_w",
     "watts",
     "network_gbit",
+    "bandwidth_gb_s",
+    "host_bandwidth_gb_s",
     "lora_rank",
     "parallel_tp",
     "parallel_pp",
@@ -358,6 +368,8 @@ def _fill_hardware(found: Found, draft: Draft) -> None:
         draft.values["layout"] = named.layout
     if named.alternatives:
         draft.values["alternatives"] = named.alternatives
+    if named.owned:
+        draft.other["owned"] = [device.model_dump(exclude_none=True) for device in named.owned]
     if named.processor:
         draft.other["cpu"] = named.processor
     if named.ram_gb:
@@ -414,10 +426,16 @@ def _fill_scope_flags(found: Found, draft: Draft) -> None:
 
 
 def _customary_names(found: Found) -> list[Assumption]:
-    return [
-        Assumption(field="models", value=m.id, why="customary_default", others=tuple(c for c in m.candidates if c != m.id))
-        for m in found.models if m.candidates and m.id and not m.why_not
-    ]  # fmt: skip
+    """Names that may mean several models: what was taken, and the others."""
+    out = []
+    for mention in found.models:
+        if mention.why_not or not mention.id:
+            continue
+        written = " ".join(found.text.quote(mention.start, mention.end).split())
+        others = tuple(c for c in mention.candidates if c != mention.id) or other_versions(written, mention.id)
+        if others:
+            out.append(Assumption(field="models", value=mention.id, why="customary_default", others=others))
+    return out
 
 
 def _overruled(found: Found) -> tuple[Overruled, ...]:

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from bot.understand.devices import ASKS_FOR_MAC
 from bot.understand.text import Text
 from bot.understand.wishes import read_wishes
 
@@ -108,6 +109,16 @@ _MAX_DEVICES = re.compile(
     r"bis zu)\s(?:of )?(\d{1,3}|two|zwei|four|vier|one|eine[r]?)\s(?:gpus?|cards?|karten?|"
     r"grafikkarten)\b"
 )
+# "At least 8 bit", "nothing below fp8", "Q6 oder besser": how narrow the weights may get.
+_BITS = r"(?:(?:q|fp|int|bf)[ -]?(\d{1,2})\b|(\d{1,2})[ -]?bits?\b)"
+_LEAST_BITS = re.compile(
+    r"\b(?:at least|mindestens|wenigstens|mind\.|min\.?|minimum|no less than|not (?:below|under|less than)|nothing (?:below|under)|"
+    r"nicht (?:unter|weniger als)|nichts unter|>=)\s?(?:an? |eine? )?"
+    + _BITS
+    + r"|\b"
+    + _BITS
+    + r"\s(?:or (?:better|more|higher|above)|oder (?:besser|mehr|hoeher))\b"
+)
 _NET = re.compile(r"\b(netto|brutto|net of tax|gross|excl\.? vat|incl\.? vat|zzgl\.? mwst|inkl\.? mwst)\b")
 
 
@@ -138,6 +149,11 @@ def _wishes(folded: str) -> dict[str, Any]:
     wanted = _WANT_VENDOR.search(folded)
     if wanted and not unwanted:
         out["vendor"] = wanted.group(1) or wanted.group(2)
+    if ASKS_FOR_MAC.search(folded) and not unwanted:
+        out["vendor"] = "apple"
+    bits = _LEAST_BITS.search(folded)
+    if bits:
+        out["min_bits"] = float(next(group for group in bits.groups() if group))
     most = _MAX_DEVICES.search(folded)
     if most:
         words = {"two": 2, "zwei": 2, "four": 4, "vier": 4, "one": 1}

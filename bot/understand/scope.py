@@ -82,9 +82,10 @@ _TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"gedicht|mittag(?:essen)?|lunch|coffee|kaffee\w*|meeting ?room|besprechungsraum|"
             r"translate|uebersetz\w* (?:mir|bitte|das)|recipe|rezept|fussball|football|birthday|"
             r"geburtstag|horoskop|stock tip|aktien\w*|flight|flug\b|hotel|taxi|remind me|"
-            r"erinner\w* mich|kalender|calendar|write (?:me )?(?:a |an )?(?:mail|email|poem|essay|"
-            r"python|script|function)|schreib\w* (?:mir )?(?:eine?n? )?(?:mail|e-mail|gedicht|skript|"
-            r"aufsatz)|capital of|hauptstadt|who won|wer hat gewonnen|drucker|printer|"
+            r"erinner\w* mich|kalender|calendar|(?:write|draft|compose) (?:\w+ ){0,3}(?:mail|email|poem|essay|letter|"
+            r"python|script|function|song|story|speech|invitation|cv|resume)|cover letter|anschreiben|lebenslauf|"
+            r"schreib\w* (?:mir )?(?:eine?n? )?(?:mail|e-mail|gedicht|skript|"
+            r"aufsatz|brief|rede|lied)|capital of|hauptstadt|who won|wer hat gewonnen|drucker|printer|"
             r"monitor empfehl\w*|handy|smartphone|bewerbung|homework|hausaufgab\w*|movie|film|news\b|"
             r"nachrichten heute|reset my|vpn\b|outlook|excel-?(?:tabelle|formel)|wi-?fi|wlan)\b"
         ),

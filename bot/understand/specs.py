@@ -19,7 +19,7 @@ _TASKS = {
 }
 _HOST = {
     "ram_gb": "ram_gb", "cpu": "cpu", "psu_w": "psu_w", "power_limit_w": "power_limit_w", "circuit_v": "line_v", "circuit_a": "line_a",
-    "network_gbit": "network_gbit", "quiet": "quiet",
+    "network_gbit": "network_gbit", "bandwidth_gb_s": "host_bandwidth_gb_s", "quiet": "quiet",
 }  # fmt: skip
 _PIECES = re.compile(
     r"chunk|abs(?:ä|ae)tz|abschnitt|paragraph|passage|sentence|s(?:ä|ae)tze|vector|vektor|stücke|snippet", re.IGNORECASE
@@ -142,8 +142,11 @@ def _targets(request: Request) -> dict[str, Any]:
 
 
 def _constraints(other: Any) -> dict[str, Any]:
-    names = ("vendor", "exclude_vendor", "max_devices", "location", "form", "card_power_w")
+    names = ("vendor", "exclude_vendor", "max_devices", "location", "form", "card_power_w", "min_bits")
     out = {name: other[name] for name in names if other.get(name)}
+    owned = [_hardware(Device(**device)) for device in other.get("owned", ()) if device["accelerator"] != "unknown"]
+    if owned:
+        out["owned"] = owned
     if isinstance(other.get("cloud"), bool):
         out["cloud"] = other["cloud"]
     if isinstance(other.get("nvlink"), bool):
@@ -186,7 +189,8 @@ def _training(request: Request) -> dict[str, Any]:
 
 
 def _machines(request: Request) -> list[tuple[Device, ...]]:
-    if not request.hardware:
+    """The machines to size on; none where a count is one that cannot be."""
+    if not request.hardware or any(d.count is not None and not 1 <= d.count <= MOST_DEVICES for d in request.hardware):
         return []
     if request.layout == "alternatives":
         return [(device,) for device in request.hardware]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from bot.understand.numbers import Quantity, Unit
@@ -170,7 +171,9 @@ _RUNNING_AT = re.compile(
 )
 
 
+@lru_cache(maxsize=2)
 def _asks_why(text: str) -> bool:
+    """Asked of the whole message for each of its figures, so looked for once."""
     return _QUESTION_IS_WHY.search(text) is not None
 
 
@@ -370,6 +373,12 @@ _FILE = re.compile(
 )
 
 
+_IN_USE = re.compile(
+    r"\s?(?:of )?(?:v?ram |speicher |memory |gpu |grafikspeicher )?(?:is |are |ist |sind |werden |wird |being |as |als )?"
+    r"(?:angezeigt\w*|displayed|shown|used|in use|belegt\w*|verbraucht\w*|occupied|allocated|belegung|usage|in benutzung)\b"
+)
+
+
 def memory_readings(place: Surroundings, text: str) -> Iterator[Reading]:
     """RAM of the machine, an unnamed card, or a figure observed or claimed."""
     quantity = place.quantity
@@ -397,9 +406,22 @@ def memory_readings(place: Surroundings, text: str) -> Iterator[Reading]:
         and kind != "observed"
     ):
         yield Reading("card_gb", gb, start, end, 2.0, "machine with memory")
-    if kind == "observed":
+    if _IN_USE.match(place.right):
+        yield Reading("observed_gb", gb, start, end, 5.6, "memory in use")
+    elif kind == "observed":
         yield Reading("observed_gb", gb, start, end, 4.6, "memory observed")
     yield Reading("memory_gb", gb, start, end, 1.0, "memory")
+
+
+_RATE_SCALE = {"t": 1000.0, "g": 1.0, "m": 1e-3}
+
+
+def _bandwidth(place: Surroundings) -> Reading:
+    """GB/s of the machine's RAM where the words say so, else of a card or link, which the catalogue knows better."""
+    quantity = place.quantity
+    host = _RAM.match(place.right) or _RAM_BEFORE.search(place.left)
+    name = "host_bandwidth_gb_s" if host else "bandwidth_gb_s"
+    return Reading(name, quantity.value * _RATE_SCALE[quantity.unit_word[0]], *quantity.span, 2.0, "bandwidth")
 
 
 def countable(quantity: Quantity, place: Surroundings) -> Iterator[Reading]:
@@ -421,6 +443,8 @@ def countable(quantity: Quantity, place: Surroundings) -> Iterator[Reading]:
         "request_rate": "request_rate",
         "network": "network_gbit",
     }
+    if quantity.unit == "memory_rate":
+        yield _bandwidth(place)
     if quantity.unit in simple:
         yield Reading(simple[quantity.unit], quantity.value, start, end, 1.5, quantity.unit)
     if quantity.unit == "power":

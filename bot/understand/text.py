@@ -21,14 +21,17 @@ _SPELT = {
     "½": " 1/2",
     "→": " -> ",
 }
+_RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True))
 _DASHES = dict.fromkeys("‐‑‒–—―−", "-")
 _QUOTES = {**dict.fromkeys("‘’‚‛´", "'"), **dict.fromkeys("“”„‟«»", '"')}
 _PLAIN = {**_SPELT, **_DASHES, **_QUOTES}
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": " ", "&quot;": '"', "&#39;": "'"}
 _MARKUP = re.compile(r"<[^<>\s][^<>\n]{0,600}>|&[a-z#0-9]{2,5};|https?://[^\s<>|)\]]{1,600}", re.IGNORECASE)
+# A row of two cells is a label and its value; the line under a table's head is no text.
+_ROW = re.compile(r"^[ \t]*\|(?P<label>[^|\n]{1,80})(?P<bar>\|)[^|\n]{1,200}\|[ \t]*$", re.MULTILINE)
 _REPOSITORY = re.compile(r"https?://(?:www\.)?(?:huggingface\.co|hf\.co)/(?:models/)?", re.IGNORECASE)
 _EMPHASIS = frozenset("*_~`")
-_SPECIAL = re.compile(r"[^\x00-\x7f]|[*_~`]")
+_SPECIAL = re.compile(r"[^\x00-\x7f]|[*_~`|]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,9 @@ class Text:
 class _Folder:
     """Collects folded characters together with their places in the original."""
 
-    def __init__(self, raw: str) -> None:
+    def __init__(self, raw: str, colons: frozenset[int] = frozenset()) -> None:
         self.raw = raw
+        self.colons = colons
         self.out: list[str] = []
         self.starts: list[int] = []
         self.ends: list[int] = []
@@ -81,10 +85,14 @@ class _Folder:
         if char in _EMPHASIS:
             return char if self._means_something(place) else ""
         lower = char.lower()
+        if char == "|":
+            return ":" if place in self.colons else char
         if lower in _PLAIN:
             return _PLAIN[lower]
         if char.isspace():
             return " "
+        if lower in _RAISED:
+            return _RAISED[lower] if self.raw[place - 1 : place].lower() in _RAISED else f"^{_RAISED[lower]}"
         stripped = unicodedata.normalize("NFKD", lower).encode("ascii", "ignore").decode()
         return stripped or char
 
@@ -96,13 +104,24 @@ class _Folder:
         if self.raw[place] == "`":
             return False
         if self.raw[place] == "*":
+            if self._is_power(place - (before == "*")):
+                return True
             return (before.isalnum() or before == " ") and (after.isdigit() or (after.isalpha() and before.isdigit()))
         return before.isalnum() and after.isalnum()
+
+    def _is_power(self, place: int) -> bool:
+        """ "10**6": two stars between digits are no emphasis."""
+        return (
+            place > 0
+            and self.raw[place - 1].isdigit()
+            and self.raw[place : place + 2] == "**"
+            and self.raw[place + 2 : place + 3].isdigit()
+        )
 
 
 def fold(raw: str) -> Text:
     """Fold a message; the work is one pass over its characters."""
-    folder = _Folder(raw)
+    folder = _Folder(raw, frozenset(row.start("bar") for row in _ROW.finditer(raw)) if "|" in raw else frozenset())
     done = 0
     for found in _MARKUP.finditer(raw):
         folder.plain(done, found.start())

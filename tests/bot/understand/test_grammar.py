@@ -1,5 +1,7 @@
 """Tables of the small grammars: figures, formats, devices, models, engines, methods."""
 
+import re
+
 import pytest
 
 from bot.understand.device_details import DeviceMention
@@ -8,6 +10,7 @@ from bot.understand.engines import choose_engine, read_engines, read_method
 from bot.understand.formats import choose, read_formats
 from bot.understand.models import read_models
 from bot.understand.numbers import quantities
+from bot.understand.read import read
 from bot.understand.text import fold
 from sizing.catalogue.names import find
 
@@ -157,3 +160,46 @@ def test_evidence_is_cut_from_the_original() -> None:
     text = fold("„Für *zwei* RTX 4090 – 16 k Kontext“ &amp; <@U1>")
     start = text.folded.index("zwei")
     assert text.quote(start, text.folded.index("4090") + 4) == "zwei* RTX 4090"
+
+
+@pytest.mark.parametrize(
+    ("text", "users"),
+    [
+        ("10^6 users", 1e6),
+        ("10**6 users", 1e6),
+        ("10⁶ users", 1e6),
+        ("2e3 users", 2000),
+        ("1.5e3 users", 1500),
+        ("9^999 users", 1e300),
+        ("**12** users", 12),
+    ],
+)
+def test_powers(text: str, users: float) -> None:
+    assert read(f"Qwen3-14B for {text}").users == users
+
+
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [
+        ("Mistral Small 24B", {"3.1", "3.2"}),
+        ("Mistral Small 3.2 24B", set()),
+        ("Qwen3-32B", set()),
+        ("gpt-oss 20b", set()),
+    ],
+)
+def test_a_name_without_its_version_names_the_others(text: str, others: set[str]) -> None:
+    offered = {other for assumption in read(text).assumptions for other in assumption.others}
+    assert {version for other in offered for version in re.findall(r"Small-(3\.\d)", other)} == others
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "value"),
+    [
+        ("21 GB belegt, Qwen3-14B auf einer 4090", "observed", {"gb": 21}),
+        ("Qwen3-14B shows 21 GB used on a 4090", "observed", {"gb": 21}),
+        ("EPYC, RAM mit 460 GB/s, Qwen3-14B", "host_bandwidth_gb_s", 460),
+        ("a card with 2 TB/s for Qwen3-14B", "bandwidth_gb_s", 2000),
+    ],
+)
+def test_figures_that_are_no_wish(text: str, name: str, value: object) -> None:
+    assert read(text).other[name] == value

@@ -19,6 +19,16 @@ from bot.understand.specs import specs_of
         ("Qwen3 8B on a single slot card, max 75 W per card", {"form": "single slot", "card_power_w": 75.0}),
         ("gpt-oss-120b für 40 Leute im 2 HE Rack, Karten bis 300 W", {"form": "rack", "card_power_w": 300.0}),
         ("Is a 4090 enough for 70B in 4 bit?", {}),
+        ("Qwen3 32B, mindestens 8 Bit, welche Karte?", {"min_bits": 8.0}),
+        ("which card for Qwen3 32B, nothing below Q6", {"min_bits": 6.0}),
+        ("Qwen3 32B, q5 or better", {"min_bits": 5.0}),
+        ("Qwen3 32B for at least 8 users", {}),
+        ("Llama 3.3 70B on a Mac, which one?", {"vendor": "apple"}),
+        (
+            "Wir haben schon 2x 3090, was brauchen wir für Llama 3.3 70B?",
+            {"owned": [{"accelerator": "nvidia-rtx-3090", "count": 2}]},
+        ),
+        ("I have 2x 3090, enough for Llama 3.3 70B?", {}),
     ],
 )
 def test_wishes_become_constraints(text: str, constraints: dict[str, Any]) -> None:
