@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.compose import advice, costs, diagnosis, energy, focus, service, system, variants, work
+from bot.compose import advice, budget, costs, diagnosis, energy, focus, service, system, variants, work
 from bot.compose.draft import Draft
 from bot.explain import with_mark
 from bot.heard import Heard
@@ -52,7 +52,8 @@ def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: 
 def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: Defaults) -> bool:
     spec: Spec = heard.specs[0] if heard.specs else {}
     return (
-        diagnosis.write(draft, heard, text, thread, defaults)
+        budget.write(draft, heard, text, thread, defaults)
+        or diagnosis.write(draft, heard, text, thread, defaults)
         or _write_work(draft, spec, heard, defaults)
         or _write_training(draft, spec, heard, text)
         or _write_service(draft, spec, heard, text, defaults)

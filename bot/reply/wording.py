@@ -35,9 +35,9 @@ class MissingText(LookupError):
 
 @functools.cache
 def catalogue(lang: Lang) -> Mapping[str, Any]:
-    """All templates of a language, by section and key; those on the machine and on other work stand in a file of their own."""
+    """All templates of a language, by section and key; those on the machine, on planning and on single quantities stand in own files."""
     found: dict[str, dict[str, Any]] = {}
-    for name in (f"{lang}.toml", f"machine.{lang}.toml", f"advice.{lang}.toml"):
+    for name in (f"{lang}.toml", f"machine.{lang}.toml", f"advice.{lang}.toml", f"asked.{lang}.toml"):
         for section, texts in tomllib.loads(
             resources.files("bot.reply.texts").joinpath(name).read_text("utf-8")
         ).items():
