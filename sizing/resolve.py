@@ -26,6 +26,7 @@ from sizing.units import GIB
 _LLAMA_FAMILY = frozenset({"llama.cpp", "ik_llama.cpp", "ollama", "lm-studio"})
 _SERVER_CONTEXT = frozenset({"vllm", "sglang", "tensorrt-llm"})
 _FREE_MIX = re.compile(r"(?:gguf-)?(?:ud-)?q(?P<bits>[2-6])_k_[a-z0-9]{1,4}")
+_META_FP8 = re.compile(r"meta-llama/.*-fp8", re.IGNORECASE)  # Meta's own FP8 checkpoints leave attention in 16 bit
 _NATIVE_ALIASES = {
     "fp32": "fp32",
     "bf16": "bf16",
@@ -291,6 +292,8 @@ def _weights(
     chosen = _mix_like(name) or resolve_format(name)
     if chosen.id not in (name, f"gguf-{name}") and find(name, "format").id is None:
         gaps.fill("weights", chosen.id, "unknown_mix", written=name)
+    if chosen.id == "fp8-pertensor" and _META_FP8.fullmatch(spec.model.id if spec.model and spec.model.id else ""):
+        chosen = catalogue().formats["fp8-mlp"]
     if chosen.kind == "generic":
         chosen = _meant(chosen, model, engine)
         gaps.fill("weights", chosen.id, "generic_format", written=name, engine=engine.name)
@@ -352,7 +355,7 @@ def _kv_formats(
         gaps.fill("kv_cache", name, code, engine=engine.name)
         pair = (name, name)
     first = pair[0] or pair[1]
-    return resolve_kv_format(first), resolve_kv_format(pair[1] or first)
+    return resolve_kv_format(first, engine.name), resolve_kv_format(pair[1] or first, engine.name)
 
 
 def _default_kv(model: Architecture, weights: Format, engine: Engine) -> tuple[str, str]:
@@ -364,8 +367,8 @@ def _default_kv(model: Architecture, weights: Format, engine: Engine) -> tuple[s
     return "fp16" if engine.name in _LLAMA_FAMILY or model.native_dtype == "fp16" else "bf16", "engine_default"
 
 
-def resolve_kv_format(name: str | None) -> KvFormat:
-    """The KV-cache format behind a written name; "auto" is the 16-bit default.
+def resolve_kv_format(name: str | None, engine: str = "") -> KvFormat:
+    """The KV-cache format behind a written name; "auto" is the 16-bit default, "8bit" what the engine stores in that width.
 
     Raises:
         UserError: unknown format.
@@ -377,7 +380,16 @@ def resolve_kv_format(name: str | None) -> KvFormat:
         raise UserError(
             "kv_cache", name, f"unknown KV-cache format {name!r}; try bf16, fp8, q8_0 or q4_0", match.suggestions
         )
-    return catalogue().kv_formats[match.id]
+    own = _kv_family(engine)
+    meant = next((one for one in match.candidates if one.startswith(own)), match.id) if own else match.id
+    return catalogue().kv_formats[meant]
+
+
+def _kv_family(engine: str) -> str:
+    """How the ids of an engine's own cache formats begin; empty for servers, whose formats come first in the catalogue."""
+    if engine in _LLAMA_FAMILY:
+        return "kv-q"
+    return {"mlx": "kv-mlx", "exllamav2": "kv-q", "exllamav3": "kv-exl3"}.get(engine, "")
 
 
 def _context(spec: WorkloadSpec, model: Architecture, engine: Engine, defaults: Defaults, gaps: _Gaps) -> int:
