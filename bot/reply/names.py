@@ -19,7 +19,8 @@ _ENGINES: Final = {
     "torchtune": "torchtune", "llama-factory": "LLaMA-Factory",
 }  # fmt: skip
 _FORMATS: Final = {
-    "fp8-pertensor": "FP8", "fp8-block128": "FP8 (block-wise)", "int8-w8a8": "INT8 (W8A8)", "bnb-int8": "INT8 (bitsandbytes)",
+    "fp8-pertensor": "FP8", "fp8-mlp": "FP8 (MLP)", "fp8-block128": "FP8 (block-wise)", "int8-w8a8": "INT8 (W8A8)",
+    "bnb-int8": "INT8 (bitsandbytes)",
     "bnb-nf4": "NF4 (bitsandbytes)", "bnb-nf4-dq": "NF4 (bitsandbytes)", "gptq-int4-g128": "INT4 (GPTQ)",
     "gptq-int4-g32": "INT4 (GPTQ, g32)", "awq-int4-g128": "INT4 (AWQ)", "awq-int4-g32": "INT4 (AWQ, g32)",
     "gptq-int8-g128": "INT8 (GPTQ)", "16bit": "16-bit", "8bit": "8-bit", "6bit": "6-bit", "5bit": "5-bit", "4bit": "4-bit",

@@ -75,6 +75,18 @@ class Blocker:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Slack:
+    """What settings left at the engine's defaults would still give on the tightest device.
+
+    `utilization` is the share of the card to ask for, `context_tokens` the length that then fits; None where unchanged.
+    """
+
+    bytes: float = 0.0
+    utilization: float | None = None
+    context_tokens: int | None = None
+
+
 def no_steps() -> tuple[DerivationStep, ...]:
     """No derivation."""
     return ()
@@ -87,6 +99,7 @@ class MemoryPlan:
     devices: tuple[DevicePlan, ...]
     host: HostPlan = HostPlan()
     margin_bytes: tuple[float, float, float] | None = None
+    slack: Slack = Slack()
     kv_bytes_per_token: float | None = None
     kv_bytes_per_sequence: float | None = None
     kv_capacity_tokens: float | None = None

@@ -14,13 +14,14 @@ from sizing.architecture.types import Architecture, TensorClass
 from sizing.catalogue.entries import Format
 from sizing.catalogue.load import catalogue
 
-Scheme = Literal["uniform", "linear", "experts", "exllama", "all_but_norms"]
+Scheme = Literal["uniform", "linear", "experts", "mlp", "exllama", "all_but_norms"]
 
 # Classes that stay wide under every scheme of servers (`unquantized` of the formats in the catalogue).
 _WIDE: frozenset[TensorClass] = frozenset(
     {"embedding", "head", "norm", "router", "vision", "audio", "other", "per_layer_embedding"}
 )
 _NORM_LIKE: frozenset[TensorClass] = frozenset({"norm", "other", "vision", "audio", "router"})
+_MLP_LIKE: frozenset[TensorClass] = frozenset({"mlp", "expert", "shared_expert"})
 _EXPERT_LIKE: frozenset[TensorClass] = frozenset({"expert", "mtp"})
 _FP8_BITS = 8.001953  # 8 + 32/(128 x 128): one fp32 scale per block
 _SYMMETRIC_GROUP32_BITS = 4.5  # 4 + 16/32: Kimi K2 Thinking and K2.5 publish their routed experts so
@@ -45,6 +46,8 @@ def scheme(model: Architecture, chosen: Format) -> Scheme:
         return "all_but_norms"
     if chosen.id.startswith("exl"):
         return "exllama"
+    if chosen.id == "fp8-mlp":
+        return "mlp"
     if model.is_moe and (chosen.id.startswith(("mxfp4", "nvfp4")) or _is_native_int4(model, chosen)):
         return "experts"
     return "linear"
@@ -63,6 +66,8 @@ def class_bits(model: Architecture, chosen: Format, name: TensorClass) -> float:
     if name == "per_layer_embedding" and model.native_dtype.startswith("fp8+"):
         return _FP8_BITS
     if name in _WIDE:
+        return _WIDE_BITS
+    if kind == "mlp" and name not in _MLP_LIKE:
         return _WIDE_BITS
     if kind == "experts" and name not in _EXPERT_LIKE:
         return _rest_bits(model)

@@ -68,7 +68,7 @@ class Trial:
     def verdict(self) -> Verdict | None:
         if self._parts is None:
             return self.estimate.verdict if self.spec.task not in _PLANNED else "no"
-        return verdict(self._parts[1], self.defaults.reserve_share)
+        return verdict(self._parts[1], self.defaults.reserve_share, as_set=True)
 
     @cached_property
     def margin(self) -> Range | None:

@@ -8,6 +8,7 @@ from typing import Any
 from sizing.architecture.types import Architecture
 from sizing.devices import is_unified
 from sizing.estimate import DerivationStep, Warning_
+from sizing.memory.plan import Slack
 from sizing.memory.serving import constants as c
 from sizing.memory.serving.activations import activations_of, sampler_bytes
 from sizing.memory.serving.pages import PagedCache
@@ -86,6 +87,18 @@ def _warnings(serving: Serving, rank: Rank) -> Iterator[Warning_]:
     if resolved.engine.name not in _MEASURED_ENGINES:
         name = resolved.engine.name
         yield _warning("formula_only", f"there are few or no public measurements of {name}: formula only", engine=name)
+
+
+def slack_warnings(slack: Slack) -> tuple[Warning_, ...]:
+    """Which settings make it fit where the engine's defaults do not."""
+    found = []
+    if slack.utilization is not None and slack.bytes:
+        message = f"fits only with a higher share of the card than the engine takes by itself: set it to {slack.utilization:g}"
+        found.append(_warning("raise_utilization", message, utilization=slack.utilization))
+    if slack.context_tokens is not None:
+        message = f"the model's whole context does not fit; about {slack.context_tokens} tokens do"
+        found.append(_warning("shorten_context", message, context_tokens=slack.context_tokens))
+    return tuple(found)
 
 
 _MEASURED_ENGINES = frozenset({"vllm", "sglang"})
