@@ -141,11 +141,15 @@ class Material:
                 self.add(value * size, dimension)
 
     def _add_figure(self, key: str, value: float) -> None:
-        for part, dimension, size in _KEY_UNITS:
-            if part in key.lower() if part in _ANYWHERE else key.lower().endswith(part):
-                self.add(value * size, dimension)
-                return
-        self.add(value)
+        dimension, size = _unit_of(key)
+        self.add(value * size, dimension)
+
+    def take(self, other: Material) -> None:
+        """The facts and names of another material beside those here; its citations stay with it."""
+        for dimension, facts in other.facts.items():
+            self.facts.setdefault(dimension, set()).update(facts)
+        self.names |= other.names
+        self.phrases |= other.phrases
 
     def add_text(self, text: str) -> None:
         """Every figure and name of a text that is itself a source: a message, a passage, a note of the catalogue."""
@@ -187,6 +191,16 @@ class Material:
             if phrase in plain:
                 plain = re.sub(rf"(?<![\w.,]){re.escape(phrase)}(?!\w|[.,]\d)", " ", plain)
         return plain
+
+
+@functools.lru_cache(maxsize=4096)
+def _unit_of(key: str) -> tuple[str, float]:
+    """Dimension and size of the unit that the end of a key, or any part of it, names."""
+    name = key.lower()
+    for part, dimension, size in _KEY_UNITS:
+        if part in name if part in _ANYWHERE else name.endswith(part):
+            return dimension, size
+    return "any", 1.0
 
 
 def numbers_in(text: str, lang: Lang) -> tuple[Number, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from bot.answer import Lang, Paragraph
@@ -43,6 +43,10 @@ class ModelPhraser:
     model: Any
     budget: int = 6
     spent: int = field(default=0)
+
+    def for_answer(self) -> ModelPhraser:
+        """The same model with its whole budget: a process uses one phraser for all its answers."""
+        return replace(self, spent=0)
 
     def rephrase(self, text: str, lang: Lang) -> str | None:
         """The model's wording as it is streamed, or None once the budget is used up or the model fails."""

@@ -99,6 +99,10 @@ class Library(Protocol):
 class Phraser(Protocol):
     """Words the same facts anew, sentence by sentence; every sentence is checked before it is used."""
 
+    def for_answer(self) -> Phraser:
+        """One that has the whole budget of an answer."""
+        ...
+
     def rephrase(self, text: str, lang: Lang) -> str | None: ...
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -93,8 +95,7 @@ def _gather(draft: Draft) -> None:
         _add_catalogue(one, material)
     for estimate in draft.flips:
         material.add_data(estimate.model_dump(mode="json", exclude={"derivation"}))
-    for part in literals(draft.lang):
-        material.add_source(part, draft.lang)
+    material.take(_of_texts(draft.lang))
     for view in draft.assumptions:
         material.add_names([view.value.partition(" (")[0]])
     for passage in draft.sources.passages:
@@ -103,18 +104,34 @@ def _gather(draft: Draft) -> None:
         material.add_text(f"{citation.title} {citation.section}")
 
 
-def _add_catalogue(one: Sized, material: Material) -> None:
-    from dataclasses import asdict
+@functools.cache
+def _of_texts(lang: Lang) -> Material:
+    """What our own texts say themselves."""
+    found = Material()
+    for part in literals(lang):
+        found.add_source(part, lang)
+    return found
 
+
+def _add_catalogue(one: Sized, material: Material) -> None:
+    from bot.reply import names
+
+    for device in {device.accelerator for device in one.devices if device.accelerator}:
+        material.take(_of_device(device))
+    if one.resolved is not None:
+        material.add_names([names.model(one.resolved.architecture.name)])
+
+
+@functools.lru_cache(maxsize=512)
+def _of_device(ident: str) -> Material:
+    """What the catalogue says of a device."""
     from bot.reply import names
     from sizing.catalogue.load import catalogue
 
-    for device in {device.accelerator for device in one.devices if device.accelerator}:
-        entry = catalogue().accelerators[device]
-        material.add_data(asdict(entry))
-        material.add_names([entry.name, names.device(device), *entry.aliases])
-    if one.resolved is not None:
-        material.add_names([names.model(one.resolved.architecture.name)])
+    entry, found = catalogue().accelerators[ident], Material()
+    found.add_data(dataclasses.asdict(entry))
+    found.add_names([entry.name, names.device(ident), *entry.aliases])
+    return found
 
 
 def _checked(draft: Draft, paragraphs: Sequence[Paragraph]) -> tuple[list[Paragraph], list[str]]:
@@ -134,7 +151,8 @@ def _phrased(draft: Draft, phraser: Phraser | None) -> Sequence[Paragraph]:
         return draft.paragraphs
     from bot.phrasing import rephrased
 
-    return [rephrased(paragraph, draft.lang, phraser) for paragraph in draft.paragraphs]
+    own = phraser.for_answer()
+    return [rephrased(paragraph, draft.lang, own) for paragraph in draft.paragraphs]
 
 
 def _fixed_texts(draft: Draft) -> Iterable[str]:

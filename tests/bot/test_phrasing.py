@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from bot.answer import Paragraph
+from bot.conversation import Context, ThreadState, respond
 from bot.phrasing import ModelPhraser, PhrasingUnavailable, phraser_for, rephrased
 
 TEXT = "70 % of the need is KV cache: 320 KiB per token, times 32k tokens [1]. An RTX 4090 offers 23.5 GiB."
@@ -103,3 +104,12 @@ class _BreaksOff:
 
 def test_half_a_wording_is_none() -> None:
     assert ModelPhraser(_BreaksOff()).rephrase("It fits.", "en") is None
+
+
+def test_each_answer_has_the_whole_budget() -> None:
+    """A process words all its answers through one phraser."""
+    model = FakeModel("not what the paragraph says")
+    context = Context(phraser=ModelPhraser(model, budget=1))
+    for asked in (1, 2):
+        respond("Llama 3.1 8B in FP8 on an L4, 8k context, 5 users", ThreadState(), context)
+        assert len(model.asked) == asked
