@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from sizing.errors import UserError
 from sizing.usage import Money, Usage
+from sizing.values import Backend, Currency, Optimizer
 
 Task = Literal["inference", "training", "embedding", "reranking", "transcription", "image", "video", "rag"]
 LoadPattern = Literal["closed", "poisson", "burst", "offline"]
@@ -40,6 +41,17 @@ Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), _Number]
 Name = Annotated[str, Field(min_length=1, max_length=300)]
 
 
+class Contradiction(ValueError):
+    """Two fields of one part that cannot both be; named after the one to change."""
+
+    def __init__(self, field: str, value: object, problem: str) -> None:
+        super().__init__(
+            f"{field} {value:g} is {problem}" if isinstance(value, int | float) else f"{field} {value!r} is {problem}"
+        )
+        self.field = field
+        self.value = value
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
@@ -55,7 +67,7 @@ class ModelRef(_Part):
     @model_validator(mode="after")
     def _part_of_the_whole(self) -> ModelRef:
         if self.params_b and self.active_params_b and self.active_params_b > self.params_b:
-            raise ValueError(f"active_params_b {self.active_params_b:g} is more than params_b {self.params_b:g}")
+            raise Contradiction("active_params_b", self.active_params_b, f"more than params_b {self.params_b:g}")
         return self
 
 
@@ -81,7 +93,7 @@ class EngineRef(_Part):
     version: Name | None = None
     as_of: Annotated[str, Field(pattern=r"^\d{4}(-\d{2}){0,2}$")] | None = None
     mode: Literal["v0", "v1"] | None = None
-    backend: Name | None = None
+    backend: Backend | None = None
     gpu_memory_utilization: Share | None = None
     kv_cache_memory_gib: PositiveAmount | None = None
     max_num_batched_tokens: Count | None = None
@@ -94,6 +106,9 @@ class EngineRef(_Part):
     gpu_layers: Annotated[int, Field(ge=0, le=100000)] | None = None
     cpu_moe_layers: Annotated[int, Field(ge=0, le=100000)] | None = None
     tensor_overrides: str | list[str] | None = None
+    split_mode: Literal["layer", "row", "none"] | None = None
+    tensor_split: tuple[Amount, ...] | None = None
+    attention_max_mib: Count | None = None
     flash_attention: bool | None = None
     mla: int | bool | str | None = None
     swa_full: bool | None = None
@@ -202,7 +217,7 @@ class Training(_Part):
     method: TrainingMethod | None = None
     lora_rank: Count | None = None
     lora_targets: str | list[str] | None = None
-    optimizer: Name | None = None
+    optimizer: Optimizer | None = None
     precision: Name | None = None
     master_fp32: bool | None = None
     sequence_tokens: PositiveTokens | None = None
@@ -225,7 +240,7 @@ class Targets(_Part):
     tokens_s_per_user: PositiveAmount | None = None
     tokens_s_total: PositiveAmount | None = None
     budget: Amount | None = None
-    budget_currency: Name | None = None
+    budget_currency: Currency | None = None
     budget_period: Literal["hour", "day", "month", "year", "once"] | None = None
     budget_gross: bool | None = None
     power_w: PositiveAmount | None = None
@@ -292,7 +307,7 @@ class WorkloadSpec(_Part):
     @model_validator(mode="after")
     def _lengths_agree(self) -> WorkloadSpec:
         if self.context_tokens and self.input_tokens and self.input_tokens > self.context_tokens:
-            raise ValueError(f"input_tokens {self.input_tokens} is longer than context_tokens {self.context_tokens}")
+            raise Contradiction("input_tokens", self.input_tokens, f"longer than context_tokens {self.context_tokens}")
         return self
 
 
@@ -312,6 +327,10 @@ def parse_spec(data: object) -> WorkloadSpec:
 
 def _as_user_error(fault: ValidationError) -> UserError:
     first = fault.errors(include_url=False)[0]
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, Contradiction):
+        path = (*(str(part) for part in first["loc"]), cause.field)
+        return UserError(".".join(path), cause.value, f"{cause}; leave one of them out or change it")
     field = ".".join(str(part) for part in first["loc"] if not str(part).endswith("]")) or "spec"
     if first["type"] == "extra_forbidden":
         return _unknown_field(field, first["loc"], first["input"])

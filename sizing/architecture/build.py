@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sizing.architecture.parameters import (
@@ -189,6 +189,8 @@ def _mlp_params(
 def _dense_params(entry: Entry, kinds: tuple[LayerKind, ...], index: int) -> int:
     name, hidden = entry.get("architecture") or "", entry.get("hidden_size") or 0
     mlp: Entry = entry.get("mlp") or {}
+    if mlp.get("widths"):
+        return mlp_params(name, hidden, _width_at(mlp["widths"], index))
     if mlp.get("sizes"):
         total = sum(width * count for width, count in mlp["sizes"])
         return mlp_params(name, hidden, total) // len(kinds)
@@ -202,6 +204,16 @@ def _dense_params(entry: Entry, kinds: tuple[LayerKind, ...], index: int) -> int
     if mlp.get("wide_layers") and index >= len(kinds) - mlp["wide_layers"]:
         width = mlp["wide_intermediate_size"]
     return mlp_params(name, hidden, width)
+
+
+def _width_at(widths: Iterable[tuple[int, int]], index: int) -> int:
+    """The feed-forward width of a block from [width, blocks] in the order of the blocks; 0 behind their end."""
+    end = 0
+    for width, blocks in widths:
+        end += blocks
+        if index < end:
+            return width
+    return 0
 
 
 def _layer_is_moe(entry: Entry, moe: Entry, kinds: tuple[LayerKind, ...], index: int) -> bool:

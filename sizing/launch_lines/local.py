@@ -10,6 +10,7 @@ from sizing.launch_lines.command import LaunchCommand, Words, start
 from sizing.memory.local.layers import override_texts
 from sizing.memory.local.settings import LlamaSettings, llama_settings
 from sizing.resolve import Resolved
+from sizing.units import MIB
 
 _KV_NAMES = {
     "kv-fp16": "f16", "kv-bf16": "bf16", "kv-fp32": "f32", "kv-q8_0": "q8_0", "kv-q5_1": "q5_1", "kv-q5_0": "q5_0",
@@ -34,10 +35,13 @@ def placement(resolved: Resolved, estimate: Estimate, words: Words) -> None:
     layers = len(resolved.architecture.layers) + 1
     words.option("-ngl", asked.gpu_layers if asked.gpu_layers is not None else params.get("gpu_layers", layers))
     words.option("--n-cpu-moe", asked.cpu_moe_layers or params.get("cpu_moe_layers"))
+    words.option("-sm", asked.split_mode)
     for text in override_texts(asked.tensor_overrides):
         words.option("-ot", text)
     uneven = _warning(estimate, "uneven_split_needed")
-    if uneven:
+    if asked.tensor_split:
+        words.option("-ts", ",".join(f"{part:g}" for part in asked.tensor_split))
+    elif uneven:
         words.option("-ts", ",".join(map(str, uneven.params["layers_per_device"])))
 
 
@@ -62,7 +66,7 @@ def llama_server(resolved: Resolved, estimate: Estimate) -> LaunchCommand:
     cache_formats(resolved, words)
     words.option("-b", asked.batch_tokens).option("-ub", asked.ubatch_tokens).flag("--swa-full", asked.swa_full)
     if settings.is_ik and resolved.architecture.mla is not None:
-        words.option("-mla", settings.latent_mode).option("-amb", 512)
+        words.option("-mla", settings.latent_mode).option("-amb", round(settings.latent_piece_bytes / MIB))
     if settings.drafts:
         words.option("--draft-max", settings.drafts)
     return LaunchCommand(resolved.engine.name, "serve", tuple(words.words), notes=("name_your_file",))

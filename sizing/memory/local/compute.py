@@ -16,22 +16,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from sizing.architecture.parameters import mlp_params
 from sizing.architecture.types import Architecture
 from sizing.memory.gguf import ByIdentity
 from sizing.memory.local.settings import LlamaSettings
-from sizing.units import MIB
 
 _F32 = 4
 _PIPELINE_COPIES = 4
-# ik_llama.cpp computes full keys and values from the latent in pieces; `-amb 512` is what its users set.
-_LATENT_PIECE_BYTES = 512 * MIB
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What a device does in the graph. Bytes of weights that are uploaded to it batch by batch are 0 where there are none."""
+    """What a device does in the graph. Bytes of weights that are uploaded to it batch by batch are 0 where there are none.
+
+    `dense_width` is that of the widest dense feed-forward block among its layers.
+    """
 
     has_layers: bool
+    dense_width: float
     has_output: bool
     is_first: bool
     uploads_output_bytes: float
@@ -102,6 +104,21 @@ def _per_layer_elements(model: Architecture) -> float:
 
 
 @lru_cache(maxsize=512)
+def dense_widths(key: ByIdentity) -> tuple[float, ...]:
+    """The width of every layer's dense feed-forward block. Pruned models differ by block: Nemotron Ultra's widest, 425,984, holds
+    2560 MiB on one card at 512 tokens (3 widths and 2 hidden states) where its neighbours need 420."""
+    model = key.model
+    if model.intermediate_size:
+        return (float(model.intermediate_size),) * len(model.layers)
+    mlp = model.raw.get("mlp")
+    sizes = mlp.get("sizes") if isinstance(mlp, Mapping) else None
+    if sizes:  # widths whose order is not known
+        return (float(max(width for width, _ in sizes)),) * len(model.layers)
+    one = mlp_params(model.name, model.hidden_size, 1) or 1
+    return tuple(layer.params.get("mlp", 0) / one for layer in model.layers)
+
+
+@lru_cache(maxsize=512)
 def _heads(key: ByIdentity) -> tuple[int, int]:
     """(query heads, their dimension) of the widest attention layer."""
     shapes = [(layer.heads, layer.head_dim) for layer in key.model.layers if layer.kind not in ("linear", "none")]
@@ -129,7 +146,7 @@ def _latent_attention(model: Architecture, settings: LlamaSettings, heads: int, 
     if settings.is_ik and settings.latent_mode >= 2:
         # prompts are computed with full keys and values in 16 bit: 2.5 GiB for DeepSeek-R1 at 32k
         full = 2.0 * heads * cells * (query + mla.v_head_dim)
-        piece = min(_LATENT_PIECE_BYTES, _F32 * heads * cells * (mla.qk_nope_head_dim + mla.v_head_dim))
+        piece = min(settings.latent_piece_bytes, _F32 * heads * cells * (mla.qk_nope_head_dim + mla.v_head_dim))
         return full + piece + 6.0 * settings.ubatch_tokens * mask_cells + token_bytes * (2 * heads * query + hidden)
     return (
         token_bytes * heads * (2 * mla.latent_elements + mla.kv_lora_rank) + 2.0 * settings.ubatch_tokens * mask_cells
@@ -140,7 +157,7 @@ def _feed_forward(model: Architecture, settings: LlamaSettings, role: Role, mask
     token_bytes, hidden = _F32 * settings.ubatch_tokens, model.hidden_size
     masks = _mask_bytes_per_cell(settings, role) * settings.ubatch_tokens * mask_cells
     if model.moe is None:
-        width = model.intermediate_size
+        width = role.dense_width
         return masks + token_bytes * (3 * width + 2 * hidden if settings.is_ik else 4 * width)
     used = model.moe.experts_per_token
     live = token_bytes * (2 * used * hidden + 2 * hidden)

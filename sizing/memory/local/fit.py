@@ -75,7 +75,11 @@ def fit_whole_layers(resolved: Resolved) -> Layout | None:
 
 
 def rebalanced(resolved: Resolved, layout: Layout) -> Layout | None:
-    """The layout with layers dealt by what each card has left after its buffers (`-ts`); None where that does not fit."""
+    """The layout with layers dealt by what each card has left after its buffers (`-ts`); None where that does not
+    fit or the split was stated."""
+    stated = layout.resolved.spec.engine
+    if stated.tensor_split or stated.split_mode not in (None, "layer"):
+        return None
     if len(layout.devices) < 2 or any(device.visible_gib is None for device in layout.devices):
         return None
     parts = [

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sizing.devices import Device, is_cpu
-from sizing.memory.gguf import GgufFile
-from sizing.memory.local.compute import Role, compute_bytes, host_buffer_bytes
+from sizing.errors import UserError
+from sizing.memory.gguf import ByIdentity, GgufFile
+from sizing.memory.local.compute import Role, compute_bytes, dense_widths, host_buffer_bytes
 from sizing.memory.local.layers import (
     CacheShape,
     CacheTable,
@@ -22,6 +23,10 @@ from sizing.memory.local.overhead import context_bytes
 from sizing.memory.local.placement import HOST, Placement, computing, place
 from sizing.memory.local.settings import LlamaSettings, llama_settings
 from sizing.resolve import Resolved
+
+# Engines that keep four copies of the inputs where several cards hold all layers. ik_llama.cpp is built with one (its
+# GGML_SCHED_MAX_COPIES; 35 of 42 logs in its own discussions print n_copies=1), Ollama splits a batch over cards without.
+_PIPELINING = frozenset({"llama.cpp", "lm-studio"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +108,37 @@ def lay_out(
     cards = computing(devices)
     wanted = asked.gpu_layers if gpu_layers is None else gpu_layers
     on_cpu = all(is_cpu(device.accelerator) for device in cards)
-    parts = split or [(device.visible_gib or 1.0) for device in cards]
-    placement = place(caches.layers, None if on_cpu else wanted, parts, output_first=settings.output_counts_first)
+    parts = split or _stated_split(asked.tensor_split, cards) or [(device.visible_gib or 1.0) for device in cards]
+    by_layer = asked.split_mode in (None, "layer")
+    owned = parts if by_layer else [1.0, *[0.0] * (len(cards) - 1)]  # of row and none the first card owns all layers
+    placement = place(caches.layers, None if on_cpu else wanted, owned, output_first=settings.output_counts_first)
     places = _places(resolved, settings, file, caches, weights, cards, placement)
+    if asked.split_mode == "row":
+        places = _by_rows(places, parts)
     return Layout(resolved, settings, file, caches, weights, cards, placement, places[:-1], places[-1])
+
+
+def _stated_split(parts: Sequence[float] | None, cards: Sequence[Device]) -> Sequence[float] | None:
+    """The parts of `-ts`, one for each card.
+
+    Raises:
+        UserError: there are more or fewer parts than cards, or all are 0.
+    """
+    if parts is None:
+        return None
+    if len(parts) != len(cards) or not any(parts):
+        text = f"tensor_split needs one part for each of the {len(cards)} cards, such as {','.join(['1'] * len(cards))}"
+        raise UserError("engine.tensor_split", list(parts), text)
+    return parts
+
+
+def _by_rows(places: Sequence[Bytes], parts: Sequence[float]) -> tuple[Bytes, ...]:
+    """Matrices cut by rows over all cards; cache, state and buffers stay on the first one: `-sm row` on two T4 prints one
+    compute buffer, of 633.5 MiB."""
+    cards, host = places[:-1], places[-1]
+    weights = sum(card.weights for card in cards)
+    shared = (replace(card, weights=weights * part / sum(parts)) for card, part in zip(cards, parts, strict=True))
+    return (*shared, host)
 
 
 def _places(
@@ -159,12 +191,16 @@ def _compute(
     masks: int,
 ) -> list[float]:
     experts_in_ram = weights.on_host_bytes > 0 or (resolved.architecture.is_moe and placement.layers_on(HOST) > 0)
-    pipelined = count > 1 and placement.all_on_devices and not weights.on_host_bytes and settings.engine != "ollama"
+    several = sum(placement.layers_on(index) > 0 for index in range(count)) > 1
+    pipelined = several and placement.all_on_devices and not weights.on_host_bytes and settings.engine in _PIPELINING
     uploads_output = placement.output == HOST and settings.engine != "ollama"
+    widths = dense_widths(ByIdentity(resolved.architecture))
     rows = []
     for index in range(count):
+        there = [width for owner, start, stop in placement.runs if owner == index for width in widths[start:stop]]
         role = Role(
             has_layers=placement.layers_on(index) > 0,
+            dense_width=max(there, default=0.0),
             has_output=placement.output == index,
             is_first=index == 0,
             uploads_output_bytes=file.output_on_device_bytes if uploads_output and index == 0 else 0.0,

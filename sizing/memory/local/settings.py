@@ -8,11 +8,14 @@ from typing import Literal
 from sizing.engines import Engine
 from sizing.resolve import Resolved
 from sizing.spec import Speculative
-from sizing.units import pad_to
+from sizing.units import MIB, pad_to
 
 Latent = Literal["latent", "latent+values", "full"]
 
 _UBATCH_TOKENS = 512
+# ik_llama.cpp computes full keys and values from the latent in pieces; `-amb 512` is what its users set (86 of 100 logs in its
+# own discussions that name it).
+_LATENT_PIECE_MIB = 512
 _FIRST_BUILD = 1000  # llama.cpp's builds ("b9849") are above, versions of other tools ("0.22.0") below
 _FULL_WINDOW_MODELS = frozenset({"mistral", "phi3", "qwen2", "qwen3"})
 _OLD_OLLAMA_WINDOW = frozenset({"gemma2", "cohere2", "phi3"})
@@ -33,6 +36,7 @@ class LlamaSettings:
     window_per_slot: bool
     latent: Latent
     latent_mode: int
+    latent_piece_bytes: float
     logits_in_buffer: bool
     output_counts_first: bool
     indexer_fused: bool
@@ -62,6 +66,7 @@ def llama_settings(resolved: Resolved) -> LlamaSettings:
         window_per_slot=_between(engine, ("2025-07", 5900), ("2025-11", 6920)) and engine.name == "llama.cpp",
         latent=_latent(resolved, flash),
         latent_mode=_latent_mode(resolved),
+        latent_piece_bytes=(asked.attention_max_mib or _LATENT_PIECE_MIB) * MIB,
         logits_in_buffer=not _outputs_limited(engine, asked.swa_full),
         output_counts_first=since(engine, "2025-12", 7400),
         indexer_fused=since(engine, "2026-08", 10_000),

@@ -242,3 +242,38 @@ def test_steps_end_in_the_figures_of_the_plan() -> None:
     assert steps["kv_cache_gib"] == pytest.approx(plan.devices[0].kv_bytes / GIB)
     assert steps["activations_gib"] == pytest.approx(plan.devices[0].activations_bytes / GIB)
     assert steps["state_gib"] == pytest.approx(plan.devices[0].state_bytes / GIB)
+
+
+def test_rows_are_cut_over_all_cards_and_the_rest_stays_on_the_first() -> None:
+    """github.com/ikawrakow/ik_llama.cpp/discussions/397: two T4 with `-sm row` print one KV and one compute buffer (633.5 MiB)."""
+    engine = {"name": "ik_llama.cpp", "flash_attention": True, "ubatch_tokens": 1024, "file_size_gib": 21.603}
+    fields: dict[str, Any] = {"weights": "q5_k_m", "card": "Tesla T4", "count": 2, "context_tokens": 8192}
+    rows = _plan("Qwen3-32B", engine=engine | {"split_mode": "row"}, **fields)
+    first, second = rows.devices
+    assert first.weights_bytes == second.weights_bytes
+    assert (second.kv_bytes, second.activations_bytes) == (0.0, 0.0)
+    assert first.kv_bytes / MIB == pytest.approx(2048)
+    assert first.activations_bytes / MIB == pytest.approx(633.5, rel=0.04)
+    layers = _plan("Qwen3-32B", engine=engine, **fields)
+    assert _mib(rows)["weights"] == pytest.approx(_mib(layers)["weights"])
+
+
+def test_one_card_alone_is_used_without_a_split() -> None:
+    first, second = _plan("Qwen3-8B", count=2, context_tokens=8192, engine={"split_mode": "none"}).devices
+    assert first.weights_bytes > 0
+    assert (second.weights_bytes, second.kv_bytes, second.activations_bytes) == (0.0, 0.0, 0.0)
+
+
+def test_a_pruned_model_needs_most_where_its_widest_block_lies() -> None:
+    """github.com/ikawrakow/ik_llama.cpp/pull/377: 412, 420, 2560 and 2086 MiB on four cards of 24, 24, 48 and 32 GB."""
+    engine = {"name": "ik_llama.cpp", "flash_attention": True, "file_size_gib": 115.764}
+    hardware = [{"accelerator": "RTX 4090", "count": 2}, {"accelerator": "RTX A6000"}, {"accelerator": "RTX 5090"}]
+    kv = {"k": "q8_0", "v": "q4_0"}
+    resolved = _resolved(
+        "Nemotron Ultra 253B", "q3_k_m", hardware=hardware, engine=engine, context_tokens=12288, kv_cache=kv
+    )
+    made = lay_out(resolved, resolved.devices, split=(40, 32, 63, 28))
+    weights = [part.weights / MIB for part in made.on_device]
+    assert weights == pytest.approx([21995.7, 22587.26, 45199.39, 27632.88], rel=0.02)
+    assert [part.kv / MIB for part in made.on_device] == pytest.approx([429.02, 292.52, 331.53, 195.01], rel=1e-3)
+    assert [part.compute / MIB for part in made.on_device][2:] == pytest.approx([2560.0, 2086.0], rel=0.05)
