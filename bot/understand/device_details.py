@@ -18,7 +18,7 @@ _SPACED_FORM = re.compile(r"^[^.!?;\n]{0,26}?\((?:[^()]{0,20}[ ,])?(sxm\d?|pcie|
 MEMORY_AFTER = re.compile(
     r"[\s,\-]{0,2}(?:\(\s?|with |mit |w/ ?|a |@ ?|= ?|and |in der |je |jeweils |the |"
     r"version with |vram |\w+ mit )?(?:je |a |ca\.? |about )?(?P<gb>\d{1,"
-    r"4}(?:[.,]\d)?)\s?-?(?:gb|gib|g|tb)(?:yte)?s?\b(?P<tail>/s|\s?(?:of )?(?:unified |"
+    r"4}(?:[.,]\d)?)\s?-?(?:gb|gib|gig|g|tb)(?:yte)?s?\b(?P<tail>/s|\s?(?:of )?(?:unified |"
     r"shared |system[- ]?)?(?:ram|dram|ddr\d?|arbeitsspeicher|system|vram|unified|memory|"
     r"speicher|hbm\w*|mem)?)"
 )
@@ -290,7 +290,12 @@ def _count_after(text: Text, mention: DeviceMention, slash: bool) -> tuple[int |
 
 
 def _nodes(text: Text, mention: DeviceMention) -> int:
-    left, right = clause(text.folded, mention.start, max(mention.end, mention.span_end), 40)
+    return machines_around(text, mention.start, max(mention.end, mention.span_end))
+
+
+def machines_around(text: Text, start: int, end: int) -> int:
+    """How many machines the words around a count of cards speak of: "two nodes, 4 GPUs each"."""
+    left, right = clause(text.folded, start, end, 40)
     found = next(reversed(list(_NODES.finditer(left))), None)
     if found and _EACH.search(left[found.end() :] + " " + right[:24]) and len(left) - found.end() < 24:
         return _number(found.group("n"))
@@ -299,7 +304,7 @@ def _nodes(text: Text, mention: DeviceMention) -> int:
     if not found and _PER_MACHINE.match(right):
         return _machines_beside(left + " | " + right)
     if not found and _EACH_SITE.search(left):
-        return _sites_before(text.folded[max(0, mention.start - 110) : mention.start - len(left)])
+        return _sites_before(text.folded[max(0, start - 110) : start - len(left)])
     return 1
 
 

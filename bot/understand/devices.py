@@ -150,7 +150,7 @@ _MORE_NAMES = {
     "gaudi": "Gaudi 3",
 }
 _SHAPES = re.compile(
-    r"\b(?:(?:rtx|gtx|quadro|arc|titan|tesla|radeon(?: pro)?|rx|ascend|mi|instinct|"
+    r"\b(?:(?:rtx|gtx|gt|quadro|arc|titan|tesla|radeon(?: pro)?|rx|ascend|mi|instinct|"
     r"geforce)[ \-]?[a-z]{0,2}\d{2,4}[a-z]?(?:[ \-]?(?:ti|super|xtx?|ada|gre))?"
     r"|tesla[ \-]?[a-z]\d{1,3}|(?:16[56]0|10[3-8]0|20[5-8]0)[ \-]?(?:ti|super)|titan (?:x|xp|v|rtx)|"
     r"jetson(?: \w+){1,2}|hailo[- ]?\w*|mac pro)\b"

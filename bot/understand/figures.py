@@ -31,6 +31,11 @@ _WHAT_AT = re.compile(
     r"but)\s(?:then |dann )?"
     r"(?:bei|mit|at|with|for|fuer)\s$"
 )
+# "10 users, 60 from summer on".
+_LATER = re.compile(
+    r"\b(?:spaeter|dann|ab \w+|bis (?:ende )?\w+|from \w+(?: on)?|by \w+|later|eventually|soon|bald|perspektivisch|"
+    r"naechstes jahr|next year|mittelfristig|long[- ]term)\s(?:auf |etwa |ca\. |about |maybe |up to |bis zu |rund )?$"
+)
 _ENDS = re.compile(r"\s?(?:$|[?!.])")
 _PCIE = re.compile(r"\b(?:pcie|pci-e|gen ?\d|lanes|slot|riser|\d\.0)\W*$")
 # "What kind of a card": the card is what is asked for.
@@ -214,6 +219,8 @@ def _inherited(place: Surroundings, before: Sequence[tuple[Quantity, Reading]]) 
         return Reading(
             before[-1][1].field, place.quantity.value, start, end, before[-1][1].score + 1.5, "asked of another"
         )
+    if before[-1][1].field in _HEADS and _LATER.search(place.left):
+        return Reading(before[-1][1].field, place.quantity.value, start, end, before[-1][1].score, "later")
     if not _RETRACTS.search(place.left):
         return None
     return Reading(before[-1][1].field, place.quantity.value, start, end, before[-1][1].score, "correction")

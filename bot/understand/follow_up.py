@@ -115,6 +115,9 @@ _SAME = re.compile(
     r"\b(?:same|dasselbe|das gleiche|das selbe|gleiche\w*|ditto|genauso|ansonsten gleich|" r"rest (?:bleibt|stays))\b"
 )
 _CHEAPER = re.compile(r"\b(?:cheaper|guenstiger|billiger|less expensive|preiswerter|was spart|sparen)\b")
+_BACK = re.compile(
+    r"\b(?:back to|zurueck (?:zu[mr]?|auf)|wieder (?:auf|mit|zu[mr]?|die|den|das)|return to|again with|doch (?:wieder|die|den|das))\b"
+)
 _OF_THOSE = re.compile(
     r"\b(?P<n>\d{1,3}|"
     + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
@@ -141,7 +144,7 @@ _NTH_CARD = re.compile(
     r"\b(?:second|third|fourth|zweite[nrs]?|dritte[nrs]?|vierte[nrs]?)\s(?:\w+\s)?(?=(?:rtx |gtx |rx )?[a-z]{0,3}\d)"
 )
 _ONE_MORE = re.compile(
-    r"\b(?:a|eine?[nr]?)\s(?:second|third|fourth|zweite[nrs]?|dritte[nrs]?|vierte[nrs]?)\b(?! (?:option|"
+    r"\b(?:a|n?eine?[nr]?|nen?|ner)\s(?:second|third|fourth|zweite[nrs]?|dritte[nrs]?|vierte[nrs]?)\b(?! (?:option|"
     r"variante|idea|idee|"
     r"user|nutzer|model|modell))|"
     r"\b(?:add|noch|plus|another|one more|ein\w* weitere\w*|dazu)\b.{0,24}\b(?:second|third|"
@@ -165,6 +168,7 @@ class FollowUp:
     machines: int | None = None
     one_more: bool = False
     cheaper: bool = False
+    goes_back: bool = False
 
 
 def read_follow_up(text: Text, in_thread: bool) -> FollowUp:
@@ -187,6 +191,7 @@ def read_follow_up(text: Text, in_thread: bool) -> FollowUp:
         machines=machines,
         one_more=bool(_ONE_MORE.search(folded)),
         cheaper=bool(_CHEAPER.search(folded)),
+        goes_back=bool(_BACK.search(folded)),
     )
 
 
@@ -222,6 +227,7 @@ def _picked(folded: str) -> int | None:
         or _ADD_CARD.search(folded)
         or _NTH_CARD.search(folded)
         or _NO_PICK.search(folded)
+        or _ONE_MORE.search(folded)
     ):
         return None
     return _index(picked.group("n"))

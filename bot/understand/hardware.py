@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bot.understand.device_details import DeviceMention
+from bot.understand.device_details import DeviceMention, machines_around
 from bot.understand.numbers import Quantity
 from bot.understand.readings import Reading
 from bot.understand.request import Device, Layout
@@ -29,6 +29,8 @@ _ONE_WITH = re.compile(
     r"\b(?:einer|eine|eines|eins|one|(?:der|die|das|the) (?:eine|andere|anderen|other|second|zweite)|another)\s"
     r"(?:mit|with|has|hat|having)\s(?:(?:eine?[rnm]?|an?|der|the)\s)?$"
 )
+# "a) …, b) …", "1. … 2. …", bullets: what is listed is to be chosen from.
+_LISTED = re.compile(r"[\n,;:.)]\s*(?:or |oder |und |and )?(?:\(?[a-h][.)]|\(?\d[.)]|[-*•]|option \w|variante \w)[\s:]")
 _SLASH_COMPARE = re.compile(r"\s*/(?:cmp|compare|vergleich|vs)\b(?!.*\+)")
 _MIX = re.compile(
     r"\b(?:misch\w*|mix\w*|pair(?:ed|ing)?\b|along with|next to|combine\w*|kombinier\w*|zusammen\b|"
@@ -38,19 +40,20 @@ _MIX = re.compile(
 )
 _MUST_IT_BE = re.compile(
     r"\b(?:or|oder)\b\s(?:do (?:i|we) need|does it (?:need|have)|must|muss|muessen|doch|"
-    r"rather|gleich|eher|brauch\w*|should|sollte\w*|is it|really|wirklich|need|better|besser|"
+    r"rather|gleich|eher|brauch\w*|should|shud|sollte\w*|is it|really|wirklich|need|better|besser|"
     r"lieber|go for|sogar|schon|even|ist)\b"
 )
 _SUFFICES = re.compile(
     r"\b(?:reich\w*|genueg\w*|langt|enough|suffic\w*|does (?:an?|one|it|my)|do \d|fits?|passt|"
-    r"passen|laeuft|laufen|geht|klappt|will (?:an?|one)|can (?:an?|one|i)|kann|schafft|"
+    r"passen|laeuft|laufen|geht|klappt|will (?:an?|one)|can (?:an?|one|i|do|run|handle|hold|take)|kann|schafft|packt|"
     r"is (?:an?|one))\b"
 )
 _COMPARING = re.compile(
     r"(?:\bvs\.?\b|\bversus\b|\bvergleich|\bcompar|\bbesser\b|\bbetter\b|\blieber\b|\bwhich\b|"
     r"\bwelche|\bgegen(?:ueber)?\b|\bdeciding\b|\bentscheid|\bchoos|\bupgrade\b|\blohnt\b|"
     r"\bthinking\b|\bor just\b|\bbeat\b|\bwas (?:bringt|braechte)\b|\bswap\w*|\btausch\w*|\bgains?\b|"
-    r"\badd a\b|\btorn\b|\bschwank|\balternative)"
+    r"\badd a\b|\btorn\b|\bschwank|\balternative|\bzur (?:auswahl|wahl|debatte|diskussion)\b|\boptions?\b|\boptionen\b|"
+    r"\bvarianten\b|\bkandidaten\b|\bcandidates\b|\bshortlist|\bentweder\b|\beither\b)"
 )
 _REFERENCE_BEFORE = re.compile(
     r"\b(?:wants?|needs?|requires?|recommends?|empfiehlt|verlangt|guide|readme|the docs?|"
@@ -62,6 +65,12 @@ _REFERENCE_BEFORE = re.compile(
     r"instead of|rather than|not|kein\w*|no|"
     r"nicht|speed as|schnell wie|vs\.? ~?[\d.,]+ ?s on)\s(?:\w+\s){0,2}$"
 )
+# "Someone on reddit runs it on 2x 3090": whoever that is, it is not the asker's machine.
+_OTHERS = re.compile(
+    r"^\W*(?:\w+ ){0,2}?(?:someone|somebody|jemand|an? (?:\w+ )?(?:guy|friend|colleague|dude|user)|ein (?:\w+ )?(?:kollege|freund|"
+    r"bekannter|typ|user))\b.*\b(?:runs?|ran|gets?|got|uses?|used|has|claims?|laesst|faehrt|nutzt|hat|betreibt|schafft|bekommt|behauptet)\b"
+)
+_MINE = re.compile(r"\b(?:my|our|mein\w*|unser\w*|we|wir|i|ich)\b")
 _EXCHANGED_BEFORE = re.compile(
     r"\b(?:swap(?:ping)?|trad(?:e|ing)|exchang\w*|tausch\w*|replac\w*|ersetz\w*)\s(?:\w+\s){0,2}$"
 )
@@ -144,7 +153,7 @@ def machines(
     together, layout, rest = _arranged(text, standing, slash)
     if layout == "alternatives":
         together = _counted_ahead(figures, together)
-    pieces = _loose_pieces(figures, together)
+    pieces = _loose_pieces(text, figures, together)
     return Machines(
         tuple(_as_device(m, pieces) for m in together), tuple(_as_device(m, None) for m in rest), layout,
         tuple((m.start, max(m.end, m.span_end)) for m in together), False, processor,
@@ -168,7 +177,7 @@ def _standing(text: Text, mentions: Sequence[DeviceMention]) -> list[DeviceMenti
     """Without yardsticks, other people's machines and repetitions, unless nothing else is named."""
     judged = [m for m in mentions if not _is_reference(text, m)] or list(mentions)
     out: list[DeviceMention] = []
-    for mention in _uncorrected(text, judged):
+    for mention in _numbered(text, _uncorrected(text, judged)):
         twin = next((n for n, other in enumerate(out) if _same(other, mention)), None)
         if twin is None:
             out.append(mention)
@@ -197,8 +206,29 @@ def _uncorrected(text: Text, mentions: Sequence[DeviceMention]) -> list[DeviceMe
     return out
 
 
+_NUMBERED = re.compile(r"\b(?:gpu|cuda|device|card|karte|slot)[ :#]?(?P<place>\d{1,2})\W{0,3}(?:\w+ ){0,2}$")
+
+
+def _numbered(text: Text, mentions: Sequence[DeviceMention]) -> list[DeviceMention]:
+    """ "GPU 0: L40S, GPU 1: L40S" is two cards."""
+    out: list[DeviceMention] = []
+    places: list[str | None] = []
+    for mention in mentions:
+        found = _NUMBERED.search(text.folded, max(0, mention.start - 28), mention.start)
+        place = found.group("place") if found else None
+        if place and out and places[-1] and place != places[-1] and _product(out[-1]) == _product(mention):
+            out[-1] = replace(out[-1], count=(out[-1].count or 1) + 1, span_end=mention.end)
+            places[-1] = place
+            continue
+        out.append(mention)
+        places.append(place)
+    return out
+
+
 def _is_reference(text: Text, mention: DeviceMention) -> bool:
     left, right = clause(text.folded, mention.start, max(mention.end, mention.span_end), 48)
+    if _OTHERS.search(clause(text.folded, mention.start, mention.end, 90)[0]) and not _MINE.search(left):
+        return True
     exchanged = _EXCHANGED_BEFORE.search(left) and not _ASKS_GAIN.search(text.folded)
     return bool(exchanged or _REFERENCE_BEFORE.search(left) or _REFERENCE_AFTER.match(right))
 
@@ -238,6 +268,8 @@ def _arranged(
         slash and all("|" in gap or "vs" in gap or "," in gap or "/" in gap for gap in gaps)
     ):
         return standing, "alternatives", []
+    if all(_LISTED.search(gap) for gap in gaps):
+        return standing, "alternatives", []
     joined = [bool(_TOGETHER.match(gap)) for gap in gaps]
     distinct = len({_product(m) for m in standing}) > 1
     if distinct and (all(joined) or _MIX.search(text.folded)) and not any(_APART.search(gap) for gap in gaps):
@@ -245,15 +277,16 @@ def _arranged(
     if distinct and all(_ONE_WITH.search(text.folded[max(0, m.start - 28) : m.start]) for m in standing):
         return standing, "alternatives", []
     apart = [bool(_APART.search(gap) or _BECOMES.fullmatch(gap)) for gap in gaps]
+    must = any(_MUST_IT_BE.search(gap) for gap in gaps)
     suffices = (
         not any("alternative" in gap for gap in gaps)
-        and _SUFFICES.search(text.folded[: standing[0].start + 1])
+        and _SUFFICES.search(text.folded[: standing[1].start if must else standing[0].start + 1])
         and not _COMPARING.search(text.folded[: standing[0].start])
     )
     if (
         any(apart)
         and suffices
-        and any(_MUST_IT_BE.search(gap) or re.search(r"\b(?:or|oder)\b", gap) for gap in gaps)
+        and (must or any(re.search(r"\b(?:or|oder)\b", gap) for gap in gaps))
         and not re.search(r"\bvs\.?\b|\bversus\b", text.folded)
     ):
         return standing[:1], "machine", standing[1:]
@@ -279,15 +312,18 @@ def _owned_first(text: Text, standing: Sequence[DeviceMention]) -> DeviceMention
     return (owned or counted or list(standing))[0]
 
 
-def _loose_pieces(figures: Sequence[tuple[Quantity, Reading]], together: Sequence[DeviceMention]) -> int | None:
+def _loose_pieces(
+    text: Text, figures: Sequence[tuple[Quantity, Reading]], together: Sequence[DeviceMention]
+) -> int | None:
     """ "V100 32GB … 4 Stück pro Knoten", "H200 box … 8x 141GB": a count said apart from the only device named."""
     if len(together) != 1 or together[0].asked or (together[0].count or 1) != 1:
         return None
     wanted = next((r.number for _, r in figures if r.rule == "for so many of them"), None)
     if wanted or together[0].count is not None:
         return int(wanted) if wanted else None
-    counts = (r.number for name in ("devices", "parallel_tp") for _, r in figures if r.field == name)
-    return next((int(n) for n in counts if n == int(min(n, 1e9)) and 1 < n <= 4096), None)
+    counts = (r for name in ("devices", "parallel_tp") for _, r in figures if r.field == name)
+    found = next((r for r in counts if r.number == int(min(r.number, 1e9)) and 1 < r.number <= 4096), None)
+    return int(found.number) * machines_around(text, found.start, found.end) if found else None
 
 
 def _counted_ahead(

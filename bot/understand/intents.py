@@ -77,7 +77,7 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"\b(?:would|does|do|can|could|will)\b[^.?!;]{0,80}\b(?:beat|outperform)\b|\bschlaegt\b|"
         r"\bwhich serves|\bwhich fits|\bwelche fuer|\blieber\b|\bor better\b(?= \w)|"
         r"\bwelche\?|\bschwanke\w*|\btorn between|\beither\b|\bgegeneinander|\bor just buy|"
-        r"\badd a|\bthinking \d|\balternativ)",
+        r"\badd a|\bthinking \d|\balternativ|\bzur (?:auswahl|wahl|debatte)\b|\bshortlist|\bentweder\b)",
     ),
     (
         "throughput",
@@ -95,7 +95,7 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"studenten)|wie ?viel (?:tok\w*|t/s|durchsatz|nutzer)|concurrency limit|tg (?:per|pro|speed)|"
         r"max(?:imum|imale?)? (?:concurrency|parallelitaet|gleichzeitigkeit)|what concurrency|"
         r"which t/s|what (?:tok/s|t/s|ttft|throughput|latency|tps|tg|pp)\b|(?:any|hat \w+|gibt es|got|"
-        r"real|actual|echte) (?:numbers|benchmarks?|measurements|zahlen|messwerte)|(?:ttft|latency|latenz|"
+        r"real|actual|echte) (?:\w+ )?(?:numbers|benchmarks?|measurements|zahlen|messwerte)|(?:ttft|latency|latenz|"
         r"durchsatz|throughput)\s?\?|limits me|go (?:up )?to \d+|ttft (?:for|fuer|auf|on|bei)|"
         r"was sind ttft|tok(?:en)?s? (?:per|pro) (?:second|sekunde)(?: (?:can|do|should)|\s?\?|$)|"
         r"roughly how many|hours\? days|"

@@ -8,7 +8,8 @@ from bot.understand.text import Text
 
 _AT_ONCE = (
     r"(?:at once|(?:at|in|within) the same (?:time|moment|second|minute|instant)|at a time|"
-    r"at one time|in der ?selben (?:sekunde|minute)|zum selben zeitpunkt|gleichzeitig(?!keit)\w*|"
+    r"at one time|at any (?:given |one |single )?(?:time|moment|point)|zu jedem zeitpunkt|"
+    r"in der ?selben (?:sekunde|minute)|zum selben zeitpunkt|gleichzeitig(?!keit)\w*|"
     r"parallel\w*|simultan\w*|concurrent\w*|zeitgleich|in parallel|auf einmal|in flight|"
     r"zur selben zeit|"
     r"zur gleichen zeit|simultaneous\w*|to be served together|side by side|"
@@ -114,7 +115,7 @@ LOAD_RULES: tuple[Rule, ...] = (
         "- people",
         left=r"(?<![a-z])(?:users?|nutzer(?:zahl)?|team(?: of| von| mit| aus)|headcount|anwender|seats|"
         r"for a team of|mitarbeiterzahl|belegschaft)\s?(?:=|:|of|von|size)?\s?(?:about |ca\. |"
-        r"etwa |rund )?",
+        r"etwa |rund |erst |zunaechst |anfangs |initially |first |now |jetzt |heute |today |currently |aktuell )?",
     ),
     rule(
         "we are",

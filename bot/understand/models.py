@@ -49,7 +49,8 @@ _PRECEDENT = re.compile(
     r"super|ja|locker))\b"
 )
 _YARDSTICK = re.compile(
-    r"(?:(?<!something )(?<!sth )(?<!anything )(?<!models )\b(?:like|as good as|better than|"
+    r"(?:(?<!something )(?<!sth )(?<!anything )(?<!models )(?<!\bwe )(?<!\bi )(?<!\bthey )(?<!would )"
+    r"(?<!i'd )(?<!we'd )\b(?:like|as good as|better than|"
     r"besser als|so gut wie|vergleichbar mit|comparable to|similar to|wie bei|unlike|"
     r"anders als|gegenueber dem alten|used to run|previously|frueher|bisher(?: lief)?|"
     r"coming from|was running|had)\s(?:an? |the |das |dem |der |ein(?:em)? )?)$"

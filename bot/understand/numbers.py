@@ -123,7 +123,8 @@ _UNITS: tuple[tuple[Unit, str], ...] = (
 )
 UNITS: dict[str, Unit] = {**{unit: unit for unit, _ in _UNITS}, "-": ""}
 _UNIT = re.compile("|".join(f"(?P<u{n}>{pattern})" for n, (_, pattern) in enumerate(_UNITS)))
-_GAP = re.compile(r"[\s\-_]{0,2}(?:\(s\))?")
+# A new line that opens with a label of its own ("20\nCard: …") does not go on with the figure before it.
+_GAP = re.compile(r"(?:[ \t\-_]|\n(?![^\n:|]{1,40}[:|])){0,2}(?:\(s\))?")
 _FILLER = re.compile(
     r"(?:(?:running|laufend|offen|open|pending|queued|simultaneous|concurrent|parallel|gleichzeitig|"
     r"simultan|aktiv|active|live|voice|"
@@ -190,7 +191,7 @@ _GLUED = word_set(
     "len n c max seqlen prompt "
     "bsz tg np"
 )
-_CURRENCY_BEFORE = re.compile(r"(?:(?:us)?\$|€|£|\b(?:eur|usd|euro|chf))\s?$")
+_CURRENCY_BEFORE = re.compile(r"(?<!\d)(?<!\d )(?:(?:us)?\$|€|£|\b(?:eur|usd|euro|chf))\s?$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -401,6 +401,8 @@ def _fill_money(found: Found, draft: Draft) -> None:
             continue
         money = reading.value
         if reading.field == "budget":
+            if "budget" in draft.values and "budget" not in found.figures.retracted:
+                continue  # "40k once, plus 500 a month for power": the first limit is the one on the purchase
             budget = Budget(amount=money.amount, currency=money.currency, period=_PERIODS.get(money.period, "once"))
             _put(draft, found, "budget", budget, (reading.start, reading.end))
         else:

@@ -41,8 +41,8 @@ _TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(
             r"\b(?:(?:install|installier\w*|update|aktualisier\w*|einricht\w*|set ?up) (?:\w+ ){0,"
             r"4}(?:driver|treiber|cuda|cudnn|rocm|ollama|vllm|ubuntu|docker|windows|linux|proxmox|"
-            r"toolkit)|(?:treiber|driver|cuda|rocm|nvidia-smi)\b.{0,40}\b(?:install\w*|installier\w*|"
-            r"einricht\w*|geht nicht|not (?:found|working)|fehler|error|failed|neu aufsetzen)|"
+            r"toolkit)|(?:\w*treibern?|drivers?|cuda|rocm|nvidia-smi)\b.{0,40}\b(?:install\w*|installier\w*|"
+            r"einricht\w*|updat\w*|aktualisier\w*|upgrad\w*|geht nicht|not (?:found|working)|fehler|error|failed|neu aufsetzen)|"
             r"how (?:do|to) (?:i |we )?install|wie installier\w*|dkms|secure boot|blue ?screen|"
             r"kernel module|black screen|bootet nicht)\b"
         ),

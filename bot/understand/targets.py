@@ -293,6 +293,12 @@ _BY_START = {
 }
 
 
+_SPENDING_LIMIT = re.compile(
+    r"\b(?:budget|(?:max(?:imum|imal\w*|\.)?|most|highest|total) (?:\w+ )?(?:spend\w*|ausgaben)|spend(?:ing)? (?:limit|cap|max\w*)|"
+    r"ausgaben(?:limit|grenze|obergrenze))\W{0,4}$"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Money:
     """An amount in units of `currency`; `period` "once" where none is said."""
@@ -317,11 +323,7 @@ def money_reading(place: Surroundings) -> Reading | None:
         or re.search(r"\bbudget\w*\b[^.!?;]{0,30}$|[<≤]=?\s?(?:us)?[$€£]?\s?$", place.left)
     )
     price = _NOT_BUDGET.search(place.left) and not _BUDGET_AFTER.match(place.right)
-    if (
-        period in ("kwh", "user", "mtok", "gpu")
-        or (price and not re.search(r"\bbudget\W{0,4}$", place.left))
-        or not limits
-    ):
+    if period in ("kwh", "user", "mtok", "gpu") or (price and not _SPENDING_LIMIT.search(place.left)) or not limits:
         return Reading("price", money, start, end, 6.0, "price")
     return Reading("budget", money, start, end, 6.2, "budget")
 

@@ -29,7 +29,7 @@ def apply(thread: Sequence[Request], turn: Request, follow_up: FollowUp) -> Requ
     other = {name: value for name, value in base.other.items() if name in _KEPT_OTHER}
     evidence = dict(base.evidence)
     if turn.in_scope:
-        _merge(values, other, turn, follow_up)
+        _merge(values, other, _returned(thread, turn, follow_up), follow_up)
         usage = {**other.get("usage", {}), **turn.other.get("usage", {})}
         other |= {name: value for name, value in turn.other.items() if name not in ("topic",)}
         other |= {"usage": usage} if usage else {}
@@ -251,6 +251,18 @@ def _merge_hardware(values: dict[str, Any], other: dict[str, Any], turn: Request
         ):
             other.pop("platform", None)
     values["alternatives"] = turn.alternatives
+
+
+def _returned(thread: Sequence[Request], turn: Request, follow_up: FollowUp) -> Request:
+    """ "Back to the L40S": the machine of the thread with that card, in the number it had."""
+    if not follow_up.goes_back or len(turn.hardware) != 1 or _COUNTED.match(turn.evidence.get("hardware", "")):
+        return turn
+    named = turn.hardware[0]
+    machines = (e.hardware for e in reversed(thread[:-1]) if len(e.hardware) == 1)
+    known = next((m[0] for m in machines if m[0].accelerator == named.accelerator), None)
+    if known is None or named.memory_gb not in (None, known.memory_gb):
+        return turn
+    return turn.model_copy(update={"hardware": (known,)})
 
 
 def _is_processor(devices: Sequence[Device]) -> bool:
