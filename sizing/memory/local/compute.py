@@ -165,6 +165,9 @@ def _feed_forward(model: Architecture, settings: LlamaSettings, role: Role, mask
         live += token_bytes * used * model.moe.intermediate_size
     if not (role.uploads_expert_bytes and role.is_first and _uploads_experts(model, settings)):
         return masks + live
+    if settings.is_ik and model.mla is None:
+        # beside the 32-bit mask: Qwen3-235B with ik's 3-bit experts at ubatch 2048 and 32k 1264 MiB = 576 + 256 + 432
+        return live + token_bytes * mask_cells + role.uploads_expert_bytes
     if settings.is_ik or not settings.logits_in_buffer:
         return masks + max(live, role.uploads_expert_bytes + token_bytes * 2 * hidden)
     return masks + live + role.uploads_expert_bytes
