@@ -25,6 +25,7 @@ _CONTEXT_SHARE = 0.0011
 _VISIBLE_SLICE = 0.98
 _MIG = re.compile(r"(?:\bmig[\s-]*)?\b\d+g\.(?P<memory>\d+)gb(?:\+me)?\b(?:[\s-]*mig\b)?", re.IGNORECASE)
 _MAX_DEVICES = 4096
+_MEMORY_TOLERANCE = 1.15  # GB and GiB, and what modules of a batch have more
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def _known(ident: str | None, stated_gb: float | None, name: str, entry: Hardwar
     if ident is None:
         raise UserError("hardware.accelerator", name, f"unknown accelerator {name!r}")
     accelerator = catalogue().accelerators[ident]
-    memory_gb = entry.memory_gb or stated_gb
+    memory_gb = _of_one_card(accelerator, entry, stated_gb)
     seen, measured = visible_gib(accelerator, memory_gb)
     if entry.engine_visible_gib:
         seen, measured = entry.engine_visible_gib, True
@@ -157,6 +158,30 @@ def _known(ident: str | None, stated_gb: float | None, name: str, entry: Hardwar
     binary = not accelerator.memory_type.startswith("HBM")
     memory_gib = None if nominal is None else max(nominal * (1.0 if binary else GB / GIB), seen or 0.0)
     return Device(0, group, accelerator.name, accelerator, memory_gib, seen, measured, entry.in_use_gib or 0.0)
+
+
+def _of_one_card(accelerator: Accelerator, entry: HardwareRef, stated_gb: float | None) -> float | None:
+    """The memory said of a card, or None where it is that of all cards together.
+
+    Raises:
+        UserError: no version of the card has that much. Less may be what a share of it has.
+    """
+    said = entry.memory_gb or stated_gb
+    most = max((accelerator.memory_gb or 0.0, *accelerator.memory_options_gb))
+    fixed = accelerator.kind not in ("cpu", "apu", "soc") or accelerator.memory_options_gb
+    seen = entry.engine_visible_gib or 0.0
+    if not most or not fixed or max(said or 0.0, seen) <= most * _MEMORY_TOLERANCE:
+        return said
+    if said and entry.count and abs(said - most * entry.count) <= 0.02 * said and not seen:
+        return None
+    field, value = ("memory_gb", said) if said and said > most * _MEMORY_TOLERANCE else ("engine_visible_gib", seen)
+    has = " or ".join(f"{size:g}" for size in sorted({most, *accelerator.memory_options_gb}))
+    raise UserError(
+        f"hardware.{field}",
+        value,
+        f"{accelerator.name} has {has} GB of memory, not {value:g}; leave the memory out, or name the card that has it",
+        (f"{most:g}",),
+    )
 
 
 def _unnamed(entry: HardwareRef, group: int) -> Device:

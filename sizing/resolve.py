@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NoReturn
 
 from sizing.architecture.from_config import architecture_from_config
 from sizing.architecture.from_size import architecture_from_size
@@ -14,6 +15,7 @@ from sizing.architecture.types import Architecture
 from sizing.catalogue.entries import Accelerator, Format, KvFormat
 from sizing.catalogue.load import catalogue
 from sizing.catalogue.names import find
+from sizing.contradictions import refuse_contradictions
 from sizing.defaults import ENGINE_DEFAULTS, Defaults
 from sizing.devices import Device, expand, is_cpu, is_unified
 from sizing.engines import Engine, engine_named
@@ -26,6 +28,10 @@ from sizing.units import GIB
 _LLAMA_FAMILY = frozenset({"llama.cpp", "ik_llama.cpp", "ollama", "lm-studio"})
 _SERVER_CONTEXT = frozenset({"vllm", "sglang", "tensorrt-llm"})
 _FREE_MIX = re.compile(r"(?:gguf-)?(?:ud-)?q(?P<bits>[2-6])_k_[a-z0-9]{1,4}")
+# Words that make a name mean several models ("27B class"), none ("32B AWQ (unnamed)") or a part of one.
+_VAGUE = re.compile(r"\bclass\b|\bunnamed\b|\(talker\)|\d\.x\b|(?<=\d)b?/\d", re.IGNORECASE)
+_SIZE_TOLERANCE = 1.5
+_ANY_RATE = re.compile(r"exl[23]", re.IGNORECASE)
 _META_FP8 = re.compile(r"meta-llama/.*-fp8", re.IGNORECASE)  # Meta's own FP8 checkpoints leave attention in 16 bit
 _NATIVE_ALIASES = {
     "fp32": "fp32",
@@ -107,7 +113,7 @@ def resolve(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> Resolve
     kv_k, kv_v = _kv_formats(spec, model, weights, engine, gaps)
     context = _context(spec, model, engine, defaults, gaps)
     tensor, pipeline, data = _layout(spec, engine, devices, gaps)
-    return Resolved(
+    resolved = Resolved(
         spec=spec,
         architecture=model,
         weights=weights,
@@ -129,6 +135,8 @@ def resolve(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> Resolve
         defaults=defaults,
         assumptions=tuple(gaps.found),
     )
+    refuse_contradictions(resolved)
+    return resolved
 
 
 def resolve_model(ref: ModelRef | None, gaps: _Gaps | None = None) -> tuple[Architecture, str | None]:
@@ -146,10 +154,13 @@ def resolve_model(ref: ModelRef | None, gaps: _Gaps | None = None) -> tuple[Arch
         gaps.fill("model", f"{ref.params_b:g}B", "typical_shape", params_b=ref.params_b)
         return architecture_from_size(ref.params_b or 0, ref.active_params_b), None
     match = find(ref.id, "model")
+    vague = _VAGUE.search(ref.id)
+    if vague and match.via != "exact":
+        _refuse_vague(ref.id, vague.group().strip(" ()"), match.candidates[:3] or match.suggestions)
     if match.id is not None:
         if len(match.candidates) > 1:
             gaps.fill("model", match.id, "customary_model", written=ref.id, candidates=list(match.candidates))
-        return architecture(match.id), match.format
+        return _of_that_size(architecture(match.id), ref), match.format
     size = ref.params_b or match.params_b
     if size and (ref.params_b or match.via == "size only"):
         gaps.fill("model", f"{size:g}B", "typical_shape", params_b=size, written=ref.id)
@@ -160,6 +171,28 @@ def resolve_model(ref: ModelRef | None, gaps: _Gaps | None = None) -> tuple[Arch
         else "; paste its config.json or give its size"
     )
     raise UserError("model.id", ref.id, f"unknown model {ref.id!r}{hint}", match.suggestions)
+
+
+def _refuse_vague(name: str, word: str, suggestions: tuple[str, ...]) -> NoReturn:
+    hint = f"name one model, such as {' or '.join(suggestions)}" if suggestions else "name one model"
+    message = f"{name!r} is no single model ({word!r}); {hint}, give a size alone, or paste a config.json"
+    raise UserError("model.id", name, message, suggestions)
+
+
+def _of_that_size(model: Architecture, ref: ModelRef) -> Architecture:
+    """The model named, unless the size beside the name is another's; people round, and count towers and drafts or leave them out."""
+    if ref.params_b is None or not model.params_total:
+        return model
+    ratio = ref.params_b * 1e9 / model.params_total
+    if 1 / _SIZE_TOLERANCE <= ratio <= _SIZE_TOLERANCE:
+        return model
+    has = f"{model.params_total / 1e9:.3g}"
+    raise UserError(
+        "model.params_b",
+        ref.params_b,
+        f"{model.id} has {has} billion parameters, not {ref.params_b:g}; leave model.params_b out, or name the model of that size",
+        (has,),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,6 +325,11 @@ def _weights(
     chosen = _mix_like(name) or resolve_format(name)
     if chosen.id not in (name, f"gguf-{name}") and find(name, "format").id is None:
         gaps.fill("weights", chosen.id, "unknown_mix", written=name)
+    if _ANY_RATE.fullmatch(name.strip()):
+        raise UserError(
+            "weights", name, f"{name} files exist at any rate: say which, such as {name}-3bpw, {name}-4bpw or {name}-6bpw",
+            (f"{name}-4bpw",),
+        )  # fmt: skip
     if chosen.id == "fp8-pertensor" and _META_FP8.fullmatch(spec.model.id if spec.model and spec.model.id else ""):
         chosen = catalogue().formats["fp8-mlp"]
     if chosen.kind == "generic":

@@ -14,7 +14,15 @@ _BACKEND_NAMES = {
     "level-zero": "sycl", "xpu": "sycl", "ascend": "cann", "npu": "cann", "blas": "cpu", "openblas": "cpu",
 }  # fmt: skip
 CURRENCIES = ("EUR", "USD")
-_CURRENCY_NAMES = {"€": "EUR", "euro": "EUR", "euros": "EUR", "$": "USD", "us$": "USD", "dollar": "USD", "dollars": "USD"}
+_CURRENCY_NAMES = {
+    "€": "EUR",
+    "euro": "EUR",
+    "euros": "EUR",
+    "$": "USD",
+    "us$": "USD",
+    "dollar": "USD",
+    "dollars": "USD",
+}
 # Families of optimizers; what stands around the word in "paged_adamw_8bit" or "adamw_torch_fused" says how its moments are kept.
 OPTIMIZERS = (
     "adamw", "adam", "sgd", "adafactor", "lion", "muon", "galore", "apollo", "lomo", "adagrad", "rmsprop", "sophia", "shampoo", "soap",

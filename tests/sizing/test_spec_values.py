@@ -16,7 +16,7 @@ from sizing.engine import estimate_data
         ({"hardware": [{"accelerator": "RTX 4090", "count": True}]}, "hardware.0.count"),
         ({"hardware": [{"accelerator": "RTX 4090", "memory_gb": True}]}, "hardware.0.memory_gb"),
         ({"engine": {"name": "vllm", "gpu_memory_utilization": True}}, "engine.gpu_memory_utilization"),
-        ({"model": {"params_b": 7, "active_params_b": 70}}, "model"),
+        ({"model": {"params_b": 7, "active_params_b": 70}}, "model.active_params_b"),
         ({"parallel": {"tensor": True}}, "parallel.tensor"),
     ],
 )
@@ -30,3 +30,67 @@ def test_a_value_that_cannot_be_names_its_field(changed: dict[str, Any], field: 
 def test_sequence_parallelism_may_be_switched_on() -> None:
     spec = {"model": "Llama 3.1 8B", "hardware": [{"accelerator": "RTX 4090"}], "parallel": {"sequence": True}}
     assert estimate_data(spec).ok
+
+
+@pytest.mark.parametrize(
+    ("changed", "field", "says"),
+    [
+        ({"hardware": [{"accelerator": "RTX 4090", "memory_gb": 80}]}, "hardware.memory_gb", "has 24 GB"),
+        ({"hardware": [{"accelerator": "RTX 4090 80 GB"}]}, "hardware.memory_gb", "has 24 GB"),
+        ({"hardware": [{"accelerator": "RTX 4090", "engine_visible_gib": 79}]}, "hardware.engine_visible_gib", "24 GB"),
+        ({"hardware": [{"accelerator": "RTX 4090", "in_use_gib": 30}]}, "hardware.in_use_gib", "RTX 4090"),
+        ({"engine": {"name": "vllm", "kv_cache_memory_gib": 1e12}}, "engine.kv_cache_memory_gib", "23.5 GiB"),
+        ({"engine": {"name": "vllm", "backend": "vulcan"}}, "engine.backend", "vulkan"),
+        ({"parallel": {"expert": 4}}, "parallel.expert", "dense"),
+        ({"model": "Qwen3-30B-A3B", "parallel": {"expert": 256}}, "parallel.expert", "at most 128"),
+        ({"parallel": {"pipeline": 33}}, "parallel.pipeline", "32 layers"),
+        (
+            {"engine": {"name": "vllm"}, "parallel": {"tensor": 4, "context": 3}},
+            "parallel.context",
+            "1, 2, 4 would work",
+        ),
+        ({"task": "training", "training": {"method": "full", "optimizer": "banana"}}, "training.optimizer", "adamw"),
+        ({"targets": {"budget": 5, "budget_currency": "XYZ"}}, "targets.budget_currency", "EUR, USD"),
+        ({"model": {"id": "Llama 3.1 8B", "params_b": 70}}, "model.params_b", "8.03 billion"),
+        ({"model": "Qwen3.x-27B class"}, "model.id", "Qwen/Qwen3.8-27B"),
+        ({"model": "32B AWQ (unnamed)"}, "model.id", "give a size alone"),
+        ({"weights": "exl3"}, "weights", "exl3-4bpw"),
+        ({"input_tokens": 9000, "context_tokens": 8192}, "input_tokens", "longer than context_tokens 8192"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_what_would_work(changed: dict[str, Any], field: str, says: str) -> None:
+    spec = {"model": {"id": "Llama 3.1 8B"}, "hardware": [{"accelerator": "RTX 4090"}]}
+    error = estimate_data(spec | changed).error
+    assert error is not None
+    assert error.field == field
+    assert says in error.message
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"hardware": [{"accelerator": "RTX 4090", "count": 2, "memory_gb": 48}]},
+        {"hardware": [{"accelerator": "RTX 4090 48GB"}]},
+        {"hardware": [{"accelerator": "H200", "memory_gb": 143.8}]},
+        {"hardware": [{"accelerator": "H100", "memory_gb": 40}]},
+        {"engine": {"name": "llama.cpp", "backend": "HIP"}},
+        {"model": {"id": "Llama 3.1 8B", "params_b": 8}},
+        {"model": "a 13B model"},
+        {"targets": {"budget": 5, "budget_currency": "eur"}},
+        {"task": "training", "training": {"method": "lora", "optimizer": "paged_adamw_8bit"}},
+        {"weights": "exl3-4.4bpw"},
+    ],
+)
+def test_what_people_write_is_taken(changed: dict[str, Any]) -> None:
+    spec = {"model": {"id": "Llama 3.1 8B"}, "hardware": [{"accelerator": "RTX 4090"}]}
+    assert estimate_data(spec | changed).error is None
+
+
+def test_memory_of_all_cards_together_is_that_of_each() -> None:
+    both = {"accelerator": "RTX 4090", "count": 2}
+    one, other = (
+        estimate_data({"model": "Llama 3.1 8B", "hardware": [entry]}).memory
+        for entry in (both, {**both, "memory_gb": 48})
+    )
+    assert one is not None and other is not None
+    assert [device.usable_gib for device in one.per_device] == [device.usable_gib for device in other.per_device]

@@ -320,5 +320,6 @@ def test_one_card_more_never_asks_for_less(accelerator: str, count: int) -> None
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(sorted(catalogue().accelerators)))
 def test_every_accelerator_has_a_machine(accelerator: str) -> None:
-    data = system_of(parse_spec({"hardware": [{"accelerator": accelerator, "memory_gb": 64}]})).data()
+    memory_gb = catalogue().accelerators[accelerator].memory_gb or 64
+    data = system_of(parse_spec({"hardware": [{"accelerator": accelerator, "memory_gb": memory_gb}]})).data()
     assert data["profile"]["name"] in ("A", "B", "C")

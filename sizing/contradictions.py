@@ -1,0 +1,94 @@
+"""What a spec says that cannot be, whatever the memory: refused with the field, the value and what would work.
+
+Layouts that an engine refuses while another would take them are blockers (`sizing.compatibility`): those are answers, these are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sizing.errors import UserError
+
+if TYPE_CHECKING:  # a resolved spec is checked before it is handed out
+    from sizing.resolve import Resolved
+
+
+def refuse_contradictions(resolved: Resolved) -> None:
+    """Raises:
+    UserError: the first contradiction found.
+    """
+    for check in _CHECKS:
+        check(resolved)
+
+
+def _expert_parallel(resolved: Resolved) -> None:
+    degree, moe = resolved.spec.parallel.expert or 1, resolved.architecture.moe
+    if degree == 1:
+        return
+    name = resolved.architecture.id
+    if moe is None:
+        raise UserError(
+            "parallel.expert",
+            degree,
+            f"{name} is dense: it has no experts to spread; leave parallel.expert out or set it to 1",
+        )
+    if degree > moe.experts:
+        raise UserError(
+            "parallel.expert",
+            degree,
+            f"{name} has {moe.experts} experts; parallel.expert {degree} is more, at most {moe.experts} work",
+        )
+
+
+def _pipeline(resolved: Resolved) -> None:
+    degree, layers = resolved.spec.parallel.pipeline or 1, len(resolved.architecture.layers)
+    if layers and degree > layers:
+        raise UserError(
+            "parallel.pipeline",
+            degree,
+            f"{resolved.architecture.id} has {layers} layers; parallel.pipeline {degree} is more, at most {layers} work",
+        )
+
+
+def _decode_context(resolved: Resolved) -> None:
+    """Ranks of decode context parallelism are those of tensor parallelism."""
+    degree, tensor = resolved.spec.parallel.context or 1, resolved.tensor
+    if resolved.engine.name != "vllm" or degree == 1 or tensor % degree == 0:
+        return
+    works = ", ".join(str(n) for n in range(1, min(tensor, 64) + 1) if tensor % n == 0)
+    raise UserError(
+        "parallel.context",
+        degree,
+        f"parallel.context {degree} does not divide parallel.tensor {tensor}, whose ranks it shares; {works} would work",
+    )
+
+
+def _fixed_cache(resolved: Resolved) -> None:
+    asked = resolved.spec.engine.kv_cache_memory_gib
+    smallest = min((device.visible_gib for device in resolved.devices if device.visible_gib is not None), default=None)
+    if asked is not None and smallest is not None and asked > smallest:
+        raise UserError(
+            "engine.kv_cache_memory_gib",
+            asked,
+            f"engine.kv_cache_memory_gib {asked:g} is per device, and the device has {smallest:.1f} GiB; give less, or none",
+        )
+
+
+def _taken_by_others(resolved: Resolved) -> None:
+    for device in resolved.devices:
+        if device.visible_gib is not None and device.in_use_gib > max(device.visible_gib, device.memory_gib or 0.0):
+            raise UserError(
+                "hardware.in_use_gib",
+                device.in_use_gib,
+                f"hardware.in_use_gib {device.in_use_gib:g} is more than {device.name} has: {device.visible_gib:.1f} GiB",
+            )
+
+
+_CHECKS: tuple[Callable[[Resolved], None], ...] = (
+    _expert_parallel,
+    _pipeline,
+    _decode_context,
+    _fixed_cache,
+    _taken_by_others,
+)
