@@ -18,6 +18,7 @@ from sizing.defaults import Defaults
 from sizing.engine import estimate, failed
 from sizing.errors import UserError
 from sizing.estimate import DeviceMemory, Estimate
+from sizing.places import ANY_TRUST, where
 from sizing.resolve import Resolved, resolve
 from sizing.spec import HardwareRef, WorkloadSpec, parse_spec
 from sizing.units import GIB
@@ -105,7 +106,8 @@ def _priced(found: Estimate, parsed: WorkloadSpec, defaults: Defaults) -> Estima
     kinds = {device.accelerator for device in devices}
     if found.cost is not None or len(kinds) != 1 or None in kinds:
         return found
-    return found.model_copy(update={"cost": costs(str(kinds.pop()), len(devices), defaults, parsed.usage)})
+    place = where(parsed, defaults, ANY_TRUST)
+    return found.model_copy(update={"cost": costs(str(kinds.pop()), len(devices), defaults, parsed.usage, place)})
 
 
 def plain_spec(parsed: WorkloadSpec) -> Spec:

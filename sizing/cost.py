@@ -54,7 +54,8 @@ _TRUST_ORDER = ("offer", "undated", "marketplace", "doubtful")
 class Deployment:
     """What is paid for: devices of one kind; `replica` is how many of them must share one machine.
 
-    `quote` is what all devices cost to buy, `rent_per_hour` to rent, where the asker names it: net, in the team's currency.
+    `quote` is what all devices cost to buy, `rent_per_hour` to rent, where the asker names it: net, in the team's currency. `reserved`
+    rent is paid for every hour.
     """
 
     accelerator: str
@@ -64,6 +65,7 @@ class Deployment:
     owned: bool = False
     quote: float | None = None
     rent_per_hour: float | None = None
+    reserved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +224,9 @@ def cost_of(deployment: Deployment, defaults: Defaults, place: Where = ANYWHERE)
     """Everything about money and power of a deployment as plain data, net, in the team's currency; unknown amounts are None."""
     device = catalogue().accelerators[deployment.accelerator]
     bought = _bought(deployment, device, defaults) if place.buys else None
-    rented = _rented(deployment, defaults, place)
+    market = rent(deployment, defaults, place)
+    offered = None if market is None else _rent_view(market, defaults)
+    rented = _stated(deployment) or offered
     cards_w = device_watts(device) * deployment.count
     wall_w = cards_w + host_watts(device, deployment.count)
     around = machine(device, deployment.count, defaults)
@@ -234,6 +238,7 @@ def cost_of(deployment: Deployment, defaults: Defaults, place: Where = ANYWHERE)
         "currency": defaults.currency,
         "buy": bought,
         "rent_per_hour": rented,
+        "market_per_hour": None if rented is offered else offered,
         "hours_per_month": defaults.hours_per_month,
         "machine": round(around, 2) if bought or deployment.owned else None,
         "whole": None if bought is None else {"amount": round(bought["amount"] + around, 2)},
@@ -251,15 +256,14 @@ def cost_of(deployment: Deployment, defaults: Defaults, place: Where = ANYWHERE)
     }
 
 
-def _rented(deployment: Deployment, defaults: Defaults, place: Where) -> dict[str, Any] | None:
-    """The rent that the asker names, else the cheapest of the book."""
+def _stated(deployment: Deployment) -> dict[str, Any] | None:
+    """The rent that the asker names."""
     if deployment.rent_per_hour is None:
-        found = rent(deployment, defaults, place)
-        return None if found is None else _rent_view(found, defaults)
+        return None
     return {
         "amount": round(deployment.rent_per_hour, 4), "basis": "quote", "as_of": None, "age_days": None, "stale": False, "provider": None,
-        "country": None, "instance": None, "instances": 1, "by_the_card": False, "trust": "offer", "condition": "stated", "net": True,
-        "source": "", "monthly_only": False, "setup": None,
+        "country": None, "instance": None, "instances": 1, "by_the_card": False, "trust": "offer", "net": True, "source": "", "setup": None,
+        "condition": "reserved" if deployment.reserved else "stated", "monthly_only": deployment.reserved,
     }  # fmt: skip
 
 
@@ -338,17 +342,21 @@ def _owned_monthly(
     return round(invested / months + around / defaults.amortisation_months + support + running, 2)
 
 
-def costs(accelerator_id: str, count: int, defaults: Defaults, usage: Usage = NOTHING_SAID) -> dict[str, Any]:
+def costs(
+    accelerator_id: str, count: int, defaults: Defaults, usage: Usage = NOTHING_SAID, place: Where = ANYWHERE
+) -> dict[str, Any]:
     """`cost_of` for devices that share one machine, used and paid for as the asker says."""
-    gross = 1 + VAT_BY_COUNTRY.get(defaults.country, 0.0) if usage.gross else 1.0
+    team = used_as_said(defaults, usage)
+    gross = 1 + VAT_BY_COUNTRY.get(team.country, 0.0) if usage.gross else 1.0
     deployment = Deployment(
         accelerator_id,
         count,
         replica=count,
-        quote=None if usage.quote is None else in_team_currency(usage.quote, defaults) / gross,
-        rent_per_hour=None if usage.rent_per_hour is None else in_team_currency(usage.rent_per_hour, defaults),
+        quote=None if usage.quote is None else in_team_currency(usage.quote, team) / gross,
+        rent_per_hour=None if usage.rent_per_hour is None else in_team_currency(usage.rent_per_hour, team),
+        reserved=bool(usage.reserved),
     )
-    return cost_of(deployment, used_as_said(defaults, usage))
+    return cost_of(deployment, team, place)
 
 
 def monthly(cost: dict[str, Any]) -> float | None:

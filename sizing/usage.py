@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # the defaults name hardware as a spec does, and a spec holds
 _MONTHS = 12
 _HOURS_PER_DAY, _DAYS_PER_WEEK = 24.0, 7.0
 
+Currency = Literal["EUR", "USD"]
 Positive = Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False)]
 
 
@@ -27,7 +28,7 @@ class Money(_Part):
     """An amount with its currency."""
 
     amount: Positive
-    currency: Literal["EUR", "USD"]
+    currency: Currency
 
 
 class Usage(_Part):
@@ -35,7 +36,8 @@ class Usage(_Part):
 
     `hours_per_day` and `days_per_week` are when it runs at all, `utilisation` how much of its full rate it gives out in those hours.
     `electricity` is a kWh, `rent_per_hour` all devices together, `quote` the purchase of all devices, `api` a million tokens of a
-    managed API that `tokens_per_month` would go to. `gross`: amounts are wanted, and quotes meant, with VAT.
+    managed API that `tokens_per_month` would go to. `gross`: amounts are wanted, and quotes meant, with VAT. `reserved`: the rent is paid
+    for every hour, used or not. `currency` is the one that the asker counts in.
     """
 
     hours_per_day: Annotated[float, Field(gt=0, le=24)] | None = None
@@ -49,6 +51,8 @@ class Usage(_Part):
     api: Money | None = None
     tokens_per_month: Positive | None = None
     gross: bool | None = None
+    reserved: bool | None = None
+    currency: Currency | None = None
 
     @property
     def hours_per_month(self) -> float | None:
@@ -64,6 +68,7 @@ NOTHING_SAID = Usage()
 
 def used_as_said(defaults: Defaults, usage: Usage) -> Defaults:
     """The defaults with the asker's hours, tariff, PUE and years; years said are the years it is written down over, used parts too."""
+    defaults = _counted_in(defaults, usage.currency)
     said: dict[str, object] = {}
     if usage.hours_per_month is not None:
         said["hours_per_month"] = usage.hours_per_month
@@ -74,6 +79,23 @@ def used_as_said(defaults: Defaults, usage: Usage) -> Defaults:
     if usage.years is not None:
         said |= {"amortisation_months": max(1, round(usage.years * _MONTHS)), "used_life_share": 1.0}
     return replace(defaults, **said) if said else defaults  # type: ignore[arg-type]
+
+
+def _counted_in(defaults: Defaults, currency: Currency | None) -> Defaults:
+    """The team's own amounts in another currency."""
+    if currency is None or currency == defaults.currency:
+        return defaults
+
+    def changed(amount: float | None) -> float | None:
+        return None if amount is None else in_currency(amount, defaults.currency, currency, defaults.eur_per_usd)
+
+    return replace(
+        defaults,
+        currency=currency,
+        electricity_per_kwh=changed(defaults.electricity_per_kwh),
+        machine_price=changed(defaults.machine_price),
+        staff_per_month=changed(defaults.staff_per_month) or 0.0,
+    )
 
 
 def in_team_currency(money: Money, defaults: Defaults) -> float:

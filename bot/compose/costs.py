@@ -39,12 +39,7 @@ def prices_of(heard: Heard) -> Sequence[Mapping[str, Any]]:
 def say_prices(draft: Draft, sized: Sized, heard: Heard) -> None:
     """Everything that the named prices allow to be said of this deployment."""
     other = heard.request.get("other") or {}
-    hourly, monthly, each = (_priced(heard, per) for per in ("hour", "month", "user"))
-    if hourly is not None:
-        busy = _busy(sized)
-        _say_per_million(
-            draft, busy, hourly[0] * _units(sized, heard), hourly[1], float(other.get("utilization") or _USUAL_LOAD)
-        )
+    monthly, each = (_priced(heard, per) for per in ("month", "user"))
     if each is not None and monthly is not None:
         _say_flat(draft, each, monthly, sized)
     elif each is not None and (sized.estimate.cost or {}).get("rent_per_hour"):
@@ -115,13 +110,6 @@ def _say_offers(draft: Draft, provider: str, fitting: Sequence[tuple[Offer, Size
     draft.say("note", with_mark(text, draft.sources.topic("cost_rent", text)), draft.title("cost"))
 
 
-def _busy(sized: Sized) -> Sized:
-    """The same deployment under the load that a price per token is worth asking for, where no load was said."""
-    if sized.spec.get("concurrency") or sized.spec.get("users"):
-        return sized
-    return size({**sized.spec, "concurrency": _BUSY_REQUESTS}, Defaults())
-
-
 def write_flat(draft: Draft, spec: Spec, heard: Heard, defaults: Defaults) -> bool:
     """A price per head against a server of that hardware, with no model named."""
     each, people = _priced(heard, "user"), spec.get("users") or spec.get("concurrency")
@@ -144,41 +132,6 @@ def _priced(heard: Heard, per: str) -> tuple[float, str] | None:
     return next(
         ((float(one["amount"]), str(one["currency"])) for one in prices_of(heard) if one.get("per") == per), None
     )
-
-
-def _units(sized: Sized, heard: Heard) -> int:
-    """A price per hour is per card where the message says so ("$1/GPU-hr") or names several cards."""
-    words = " ".join(str(one.get("words")) for one in prices_of(heard))
-    return max(1, len(sized.devices)) if "gpu" in (words + sized.hardware).lower() or len(sized.devices) > 1 else 1
-
-
-def _say_per_million(draft: Draft, sized: Sized, hour: float, currency: str, load: float) -> None:
-    rate = sized.estimate.speed.output_tok_s_total if sized.estimate.speed else None
-    if rate is None:
-        return
-    words = draft.words
-    values = {name: per_million(hour, getattr(rate, name), load) for name in ("low", "expected", "high")}
-    draft.material.add_money({"hour": hour, **values})
-    draft.material.add(load, "share")
-    draft.material.add(sized.figures.get("concurrency", 1))
-    for value in (rate.low, rate.expected, rate.high):
-        draft.material.add(value, "rate")
-    text = words.text(
-        "price",
-        "per_million",
-        price=words.money(values["expected"], currency),
-        hour=words.money(hour, currency),
-        rate=rate.expected,
-        share=load,
-        concurrency=sized.figures.get("concurrency", 1),
-    )
-    spread = words.text(
-        "price",
-        "per_million_range",
-        low=words.money(values["high"], currency),
-        high=words.money(values["low"], currency),
-    )
-    draft.say("note", with_mark(f"{text} {spread}", draft.sources.topic("cost_api", text)), draft.title("per_million"))
 
 
 def _say_flat(draft: Draft, each: tuple[float, str], server: tuple[float, str], sized: Sized) -> None:
@@ -208,7 +161,7 @@ def _say_flat(draft: Draft, each: tuple[float, str], server: tuple[float, str], 
 def _say_hours(draft: Draft, sized: Sized, other: Mapping[str, Any]) -> None:
     hours, cost = other.get("hours"), sized.estimate.cost or {}
     rent = cost.get("rent_per_hour")
-    if not hours or not rent:
+    if not hours or not rent or "hours_per_day" in (other.get("usage") or {}):
         return
     total = float(hours) * rent["amount"]
     draft.material.add_money({"total": total})

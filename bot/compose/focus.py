@@ -39,7 +39,7 @@ _WORDS: Final[tuple[tuple[Focus, str], ...]] = (
     (
         "energy",
         r"(?:stromkosten|strompreis|stromverbrauch|electricity|kwh|power bill|"
-        r"\bkost\w*.{0,20}\bstrom|\bcosts?\b.{0,30}\bpower|\bstrom\b.{0,20}\bkost)",
+        r"\bkost\w*.{0,60}\bstrom|\bcosts?\b.{0,30}\bpower|\bstrom\b.{0,20}\bkost)",
     ),
     (
         "limit",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.compose import passages, topics
+from bot.compose import cost_answer, passages, topics
 from bot.compose.assumptions import assumption_views
 from bot.compose.common import write_fault
 from bot.compose.draft import Draft
@@ -22,17 +22,24 @@ def write(draft: Draft, sized: Sized, heard: Heard, question: str, defaults: Def
     if not probe.estimate.ok:
         write_fault(draft, probe)
     elif heard.intent in _ABOUT_THE_MACHINE and not heard.asks("fits", "size", "throughput"):
-        _write_machine(draft, probe, heard, question)
+        _write_machine(draft, probe, heard, question, defaults)
     else:
         _write_models(draft, sized, heard, defaults)
 
 
-def _write_machine(draft: Draft, probe: Sized, heard: Heard, question: str) -> None:
+def _write_machine(draft: Draft, probe: Sized, heard: Heard, question: str, defaults: Defaults) -> None:
     """What was asked of the machine: its own figures first, else what the sources say."""
     words = draft.words
     draft.sized = [probe]
     own = topics.asked_headline(probe, heard, words)
-    if own is not None:
+    bill = cost_answer.bill_of(draft, probe, defaults) if heard.asks("cost") else None
+    priced = cost_answer.hardware_headline(bill, question) if bill and heard.intent == "cost" else None
+    if bill and priced:
+        draft.headline = priced
+        cost_answer.say_price(bill)
+        topics.say_asked(draft, probe, heard, speed=False)
+        passages.say_explanation(draft, question)
+    elif own is not None:
         draft.headline = own
         topics.say_asked(draft, probe, heard, speed=False)
         passages.say_explanation(draft, question)

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bot.reply.wording import Wording
+from sizing.usage import Usage
 
 
 def price_cell(cost: Mapping[str, Any], words: Wording) -> str:
     """The cheaper way as far as prices are known: the rent an hour, or the purchase with the machine; each with its date."""
     if cost.get("owned"):
         return words.text("cost", "owned")
+    price = told_price(cost)
+    if price is None:
+        return words.text("ui", "ask_price")
+    name = "rent_per_hour" if price is cost.get("rent_per_hour") else "buy"
+    return dated(_amount(cost, name, words), price, words, short=True)
+
+
+def told_price(cost: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The price that a cell tells: that of the cheaper way, else of the one that has any."""
     order = ("buy", "rent_per_hour") if cost.get("way") == "buy" else ("rent_per_hour", "buy")
-    name = next((name for name in order if cost.get(name)), None)
-    return words.text("ui", "ask_price") if name is None else dated(_amount(cost, name, words), cost[name], words)
+    return next((cost[name] for name in order if cost.get(name)), None)
+
+
+def has_old_price(costs: Iterable[Mapping[str, Any] | None]) -> bool:
+    """Whether a cell of these tells a price of more than 90 days or without a date."""
+    told = (told_price(cost) for cost in costs if cost and not cost.get("owned"))
+    return any(price is not None and price.get("stale") for price in told)
 
 
 def _amount(cost: Mapping[str, Any], name: str, words: Wording) -> str:
@@ -27,25 +42,51 @@ def _amount(cost: Mapping[str, Any], name: str, words: Wording) -> str:
     return words.text("cost", "buy_whole" if whole else "buy", price=words.money(amount, cost["currency"], 0))
 
 
-def dated(text: str, price: Mapping[str, Any], words: Wording) -> str:
-    """A price with the month of its source."""
+def dated(text: str, price: Mapping[str, Any], words: Wording, *, short: bool = False) -> str:
+    """A price with the month of its source, marked where it is older than 90 days; the asker's own needs no date."""
+    if price.get("basis") == "quote" and not price.get("as_of"):
+        return words.text("cost", "as_said", text=text)
     month = str(price.get("as_of") or "")
-    return words.text("cost", "as_of" if month else "as_of_unknown", text=text, date=words.month(month))
+    if not month:
+        return words.text("cost", "as_of_unknown", text=text)
+    key = "as_of" if not price.get("stale") else "as_of_old_short" if short else "as_of_old"
+    return words.text("cost", key, text=text, date=words.month(month))
 
 
-def price_sentences(cost: Mapping[str, Any], count: int, words: Wording) -> list[str]:
-    """Rent, purchase and electricity as sentences; the gap is said where there is no price at all."""
+def hours_text(usage: Usage, words: Wording) -> str:
+    """When something runs, as said: `at 8 h a day`; around the clock where nothing was said."""
+    day, days = usage.hours_per_day or 24.0, usage.days_per_week
+    if day == 24.0 and days is None:
+        return words.text("bill", "always")
+    return words.text("bill", "hours" if days is None else "hours_on_days", hours=day, days=days)
+
+
+def price_sentences(
+    cost: Mapping[str, Any], count: int, words: Wording, factor: float = 1.0, *, machine: bool = False
+) -> list[str]:
+    """Rent and purchase as sentences, amounts times `factor` (VAT); the gap is said where there is no price at all."""
     found = []
     currency = str(cost.get("currency", ""))
     if rent := cost.get("rent_per_hour"):
-        provider = rent.get("provider") or words.label("words", "unknown")
-        text = words.text("cost", "rent_sentence", price=words.money(rent["amount"], currency), provider=provider)
+        key = "rent_sentence" if rent.get("provider") else "rent_sentence_said"
+        text = words.text(
+            "cost", key, price=words.money(rent["amount"] * factor, currency), provider=rent.get("provider")
+        )
         found.append(dated(text, rent, words) + ".")
+        if words.has("cost", f"rent_{rent['trust']}"):
+            found.append(words.text("cost", f"rent_{rent['trust']}"))
     if buy := cost.get("buy"):
-        text = words.text("cost", "buy_sentence", price=words.money(buy["amount"], currency, 0), count=count)
+        key = "buy_sentence_machine" if machine else "buy_sentence"
+        text = words.text("cost", key, price=words.money(buy["amount"] * factor, currency, 0), count=count)
         found.append(dated(text, buy, words) + ".")
+        if cost.get("machine"):
+            price = words.money(cost["machine"] * factor, currency, 0)
+            found.append(
+                words.text("cost", "machine" if cost.get("machine_is_planning_figure") else "machine_said", price=price)
+            )
+        if buy["uplift"] > 1.0:
+            price = words.money(buy["planning_amount"] * factor, currency, 0)
+            found.append(words.text("cost", "plan_with", price=price))
     if not found:
-        found.append(words.text("cost", "none"))
-    if monthly := cost.get("electricity_per_month"):
-        found.append(words.text("cost", "electricity_sentence", price=words.money(monthly, currency, 0)))
+        found.append(words.text("cost", "owned_sentence" if cost.get("owned") else "none"))
     return found

@@ -8,21 +8,23 @@ from typing import Any, Final
 from bot.compose.draft import Draft
 from bot.compose.focus import Focus, availability, focuses, older_link
 from bot.compose.labels import verdict_cell
+from bot.compose.prices import hours_text
 from bot.explain import with_mark
 from bot.heard import Heard
 from bot.reply.wording import Wording
 from bot.sized import Sized, plain_spec, size
 from sizing.availability import copies_left, topology
+from sizing.cost import kwh_price
 from sizing.defaults import Defaults
 from sizing.ecosystems import ecosystem_of
 from sizing.estimate import Estimate
 from sizing.spec import WorkloadSpec
-from sizing.system.facts import number
 from sizing.system.links import copy_seconds
 from sizing.system.machine import System, system_of
 from sizing.system.power import Circuit, Power, Supply
 from sizing.system.ram import workers_per_gpu
 from sizing.system.storage import media
+from sizing.usage import used_as_said
 
 Say = Callable[["_Told"], Iterator[str]]
 
@@ -90,7 +92,13 @@ def say_parts(draft: Draft, sized: Sized, heard: Heard, question: str) -> None:
     told = _told(draft, sized, sized.estimate, question)
     if told is not None:
         asked = _asked(heard, question) if heard.asks("power", "system") else ("limit",)
-        _say_parts(told, asked, ())
+        _say_parts(told, asked, ("energy",) if (next(_energy(told), "") or "?") in draft.headline else ())
+
+
+def energy_headline(draft: Draft, sized: Sized, question: str) -> str | None:
+    """What a month of power takes and costs, where that is what was asked of a deployment."""
+    told = _told(draft, sized, sized.estimate, question) if "energy" in focuses(question) else None
+    return next(_energy(told), None) if told is not None else None
 
 
 def _told(draft: Draft, sized: Sized, estimate: Estimate | None, question: str) -> _Told | None:
@@ -274,22 +282,30 @@ def _heat(told: _Told) -> Iterator[str]:
 
 
 def _energy(told: _Told) -> Iterator[str]:
-    """Energy and its price a month at the default electricity price."""
-    power, rate = told.system.power, number("electricity-de-household")
+    """Energy and its price a month in the hours and at the tariff that were said, else around the clock at the country's."""
+    power, usage = told.system.power, told.spec.usage
     if power is None:
         return
-    full, idle = (watts / 1000 * _HOURS_PER_MONTH for watts in (power.wall_w, power.idle_w))
-    price = full * rate
-    told.draft.material.add(full, "energy")
-    told.draft.material.add(idle, "energy")
-    told.draft.material.add_money({"month": price, "rate": rate})
+    used = used_as_said(Defaults(), usage)
+    full, idle = (watts / 1000 * used.pue for watts in (power.wall_w, power.idle_w))
+    rate = kwh_price(used)
+    price = full * used.hours_per_month * rate
+    for value in (full * used.hours_per_month, idle * _HOURS_PER_MONTH):
+        told.draft.material.add(value, "energy")
+    told.draft.material.add_money({"month": price, "rate": rate, "year": price * 12})
+    told.draft.material.add((usage.hours_per_day or 24.0) * 3600, "time")
+    told.draft.material.add_data({"days": usage.days_per_week or 7.0, "pue": used.pue})
     yield told.text(
         "energy",
-        kwh=full,
-        price=told.words.money(price, "EUR", 0),
-        rate=told.words.money(rate, "EUR"),
-        idle_kwh=idle,
+        hours=hours_text(usage, told.words),
+        kwh=full * used.hours_per_month,
+        price=told.words.money(price, used.currency, 0),
+        year=told.words.money(price * 12, used.currency, 0),
+        rate=told.words.money(rate, used.currency),
+        idle_kwh=idle * _HOURS_PER_MONTH,
     )
+    if usage.pue is not None:
+        yield told.words.text("bill", "pue", pue=usage.pue)
 
 
 def _ram(told: _Told) -> Iterator[str]:

@@ -8,10 +8,9 @@ from typing import Final
 from bot.compose import special
 from bot.compose.counting import missed
 from bot.compose.draft import Draft
-from bot.compose.prices import price_sentences
 from bot.heard import Heard
 from bot.reply.wording import Wording
-from bot.sized import Sized, device_counts
+from bot.sized import Sized
 
 Say = Callable[[Draft, Sized, str], None]
 
@@ -142,13 +141,6 @@ def say_thresholds(draft: Draft, sized: Sized) -> None:
     draft.say("note", " ".join(parts), draft.title("loadtest_expect"))
 
 
-def _cost(draft: Draft, sized: Sized, label: str) -> None:
-    cost = sized.estimate.cost or {}
-    draft.material.add_money(cost)
-    count = sum(device_counts(sized).values())
-    draft.say("note", _with_label(" ".join(price_sentences(cost, count, draft.words)), label), draft.title("cost"))
-
-
 def _power(draft: Draft, sized: Sized, label: str) -> None:
     watts = (sized.estimate.cost or {}).get("power_w")
     if watts:
@@ -157,4 +149,4 @@ def _power(draft: Draft, sized: Sized, label: str) -> None:
         draft.say("note", _with_label(text, label), draft.title("power"))
 
 
-_BY_INTENT: Final[Mapping[str, Say]] = {"cost": _cost, "power": _power}
+_BY_INTENT: Final[Mapping[str, Say]] = {"power": _power}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.compose import counting, headline, topics, training
+from bot.compose import cost_answer, counting, headline, system, topics, training
 from bot.compose.assumptions import assumption_views
 from bot.compose.common import ALL_ACTIONS, say_warnings, say_why
 from bot.compose.draft import Draft
@@ -25,24 +25,42 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     """The verdict first; then options, what would flip it, why, and what else was asked."""
     words = draft.words
     sized = counting.with_count(asked, question, defaults)
+    if cost_answer.leads(heard):
+        sized = cost_answer.runnable(sized, defaults)
+    bill = cost_answer.bill_of(draft, sized, defaults) if heard.asks("cost") else None
     options = _options(sized, heard, defaults)
     draft.sized = [sized]
     draft.options = strictly_better(options.good, sized)
     draft.considered = [one for one, _ in options.almost]
     draft.material.add_data([lack_facts(one) for _, lacks in options.almost for one in lacks])
-    draft.headline = _headline(draft, asked, sized, heard)
-    draft.lead = " ".join(part for part in (_second(draft, sized, heard), headline.lead(sized, words)) if part)
+    priced = _priced_headline(draft, sized, bill, heard, question) if sized.estimate.fits else None
+    draft.headline = priced or _headline(draft, asked, sized, heard)
+    second = headline.verdict_headline(sized, words) if priced else _second(draft, sized, heard)
+    draft.lead = " ".join(part for part in (second, headline.lead(sized, words)) if part)
     draft.table = options_table(draft.options, words) or training.ladder_table(draft, sized, defaults)
     draft.chart = chart([sized, *draft.options], words)
+    if bill and priced and cost_answer.leads(heard):
+        cost_answer.say(bill, question)
     _say_flips(draft, sized, defaults)
     draft.say("cheaper", almost_text(options, sized, words), draft.title("almost"))
     say_why(draft, sized, heard, question)
     topics.say_asked(draft, sized, heard)
+    if bill and not (priced and cost_answer.leads(heard)):
+        cost_answer.say(bill, question)
     say_measured(draft, sized)
     say_warnings(draft, sized)
     draft.assumptions = assumption_views(sized, words)
     cite_devices([sized], draft.sources)
     draft.actions = ALL_ACTIONS
+
+
+def _priced_headline(
+    draft: Draft, sized: Sized, bill: cost_answer.Bill | None, heard: Heard, question: str
+) -> str | None:
+    """The first sentence of an answer that was asked for money, or for what the power costs."""
+    if cost_answer.leads(heard) and bill is not None:
+        return cost_answer.headline(bill, question)
+    return system.energy_headline(draft, sized, question) if heard.intent == "power" else None
 
 
 def _options(sized: Sized, heard: Heard, defaults: Defaults) -> Options:

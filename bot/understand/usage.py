@@ -67,6 +67,11 @@ _LEAST_QUOTE = 50.0
 _MOST_TARIFF = 3.0
 
 
+_RESERVED = re.compile(r"\b(?:reserved|reservier\w*|committed|commitment|jahresvertrag)\b")
+_DOLLARS = re.compile(r"\$|\busd\b|\bdollars?\b")
+_EUROS = re.compile(r"€|\beur\b|\beuros?\b|\bct\b")
+
+
 def read_usage(folded: str, other: Mapping[str, Any]) -> dict[str, Any]:
     """The figures of `sizing.usage.Usage` as far as the message says them; prices keep whether they are for one device (`each`)."""
     found: dict[str, Any] = _times(folded)
@@ -82,6 +87,12 @@ def read_usage(folded: str, other: Mapping[str, Any]) -> dict[str, Any]:
     if tokens:
         per_month = _PER_PERIOD[tokens["period"][:2]]
         found["tokens_per_month"] = _figure(tokens["amount"]) * _SCALES[tokens["scale"] or ""] * per_month
+    if _RESERVED.search(folded):
+        found["reserved"] = True
+    spoken = {str(price["currency"]) for price in other.get("prices") or ()}
+    spoken |= {name for name, sign in (("USD", _DOLLARS), ("EUR", _EUROS)) if sign.search(folded)}
+    if len(spoken) == 1 and spoken <= set(_CURRENCIES):
+        found["currency"] = spoken.pop()
     if other.get("tax"):
         found["gross"] = other["tax"] == "gross"
     return found | _prices(folded, other)
