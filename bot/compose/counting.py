@@ -13,6 +13,7 @@ from sizing.spec import Targets
 
 _HOW_MANY: Final = re.compile(r"how many|wie ?viele?\b", re.IGNORECASE)
 _COUNTS: Final = (1, 2, 4, 8, 16)
+_FEWER: Final = 1
 
 
 def with_count(asked: Sized, question: str, defaults: Defaults) -> Sized:
@@ -26,6 +27,16 @@ def with_count(asked: Sized, question: str, defaults: Defaults) -> Sized:
         if tried.estimate.verdict == "fits" and meets(tried.estimate, asked.parsed.targets):
             return tried
     return asked
+
+
+def ladder(sized: Sized, defaults: Defaults) -> list[Sized]:
+    """The counts around the one that does: the one before it, itself, and the next."""
+    chosen = int(sized.spec["hardware"][0]["count"])
+    fewer = [count for count in _COUNTS if count < chosen][-_FEWER:]
+    more = [count for count in _COUNTS if count > chosen][:1]
+    rows = [size(_counted(sized.spec, count), defaults) for count in (*fewer, *more)]
+    sound = [*rows, sized]
+    return sorted((one for one in sound if one.estimate.ok), key=lambda one: int(one.spec["hardware"][0]["count"]))
 
 
 def _counted(spec: Spec, count: int) -> Spec:

@@ -54,6 +54,8 @@ def margin_cell(sized: Sized, words: Wording) -> str:
 def speed_cell(sized: Sized, words: Wording) -> str:
     """The range of tokens a second that one user sees."""
     speed = sized.estimate.speed
+    if sized.estimate.fits is False:
+        return "–"
     if speed is None or speed.decode_tok_s_per_user is None:
         return words.text("ui", "unknown_value")
     return words.span(speed.decode_tok_s_per_user)

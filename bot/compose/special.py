@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.compose import advice, budget, costs, diagnosis, energy, focus, service, system, variants, work
+from bot.compose import advice, budget, costs, diagnosis, energy, focus, service, singles, system, variants, work
 from bot.compose.draft import Draft
 from bot.explain import with_mark
 from bot.heard import Heard
@@ -54,6 +54,7 @@ def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults:
     return (
         budget.write(draft, heard, text, thread, defaults)
         or diagnosis.write(draft, heard, text, thread, defaults)
+        or singles.write(draft, heard, text, defaults)
         or _write_work(draft, spec, heard, defaults)
         or _write_training(draft, spec, heard, text)
         or _write_service(draft, spec, heard, text, defaults)

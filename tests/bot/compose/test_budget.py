@@ -11,7 +11,7 @@ from bot.thread import Context, ThreadState
 from sizing.engine import estimate_data
 
 CASES = [
-    ("why does vLLM use 22 GB for a 1.5B model", "^That is by design: vLLM sets aside 92%", "card of 24 GB"),
+    ("why does vLLM use 22 GB for a 1.5B model", "^That is by design: vLLM sets aside a fixed share", "card of 24 GB"),
     ("Warum belegt vLLM 21 GB meiner 4090, obwohl Llama 3.1 8B AWQ klein ist?", "^Das ist Absicht", r"--gpu-memory-utilization 0\.\d\d"),
     ("nvidia-smi shows 90 % although the model is small", "^If this is vLLM, it is by design", "as an example"),
     ("Maximum concurrency for 32,768 tokens per request: 1.73x, meaning?", "holds 1.73 requests", "56,700 tokens of cache", "3.46"),

@@ -1,0 +1,58 @@
+"""The one quantity that a message asks for: the longest context, the most users, how many adapters, what a draft costs, load time, disk."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, cast
+
+from bot.understand.planning import folded_text
+
+Quantity = Literal["context", "requests", "adapters", "draft", "load_time", "disk", "ram"]
+
+_MOST: Final = r"(?:maximum|max\.?|largest|greatest|hoechste|groesste|maximale?)"
+_MANY: Final = rf"(?:how many|wie ?viele?n?|{_MOST} (?:number of|anzahl(?: an)?|zahl(?: der| an)?)?)"
+_PEOPLE: Final = (
+    r"(?:users?|people|persons?|employees|colleagues|seats|clients?|sessions?|streams|requests?|chats|developers|devs|"
+    r"nutzer\w*|leute|benutzer\w*|user|personen|mitarbeiter\w*|kolleg\w*|anfragen|sitzungen|entwickler\w*|plaetze)"
+)
+_DRAFT: Final = r"(?:draft|entwurfs?)[- ]?modell?\w*"
+_COSTS: Final = r"(?:cost|kost|extra|more|mehr|need|brauch|memory|speicher|vram|overhead)"
+_DISK: Final = r"(?:\bdisks?\b|\bstorage\b|\bssd|\bnvme|festplatte|plattenplatz|plattenspeicher|\bplatte)"
+_HOW_LONG: Final = (
+    r"(?:max(?:imum|imale?\w*|\.)?|longest|largest|biggest|laengste\w*|groesste\w*|how (?:long|much|large|big|many tokens of)(?: a)?|"
+    r"wie (?:lang\w*|viel|gross\w*)|welche\w* (?:maximale\w* )?)"
+)
+_CONTEXT: Final = r"(?:context|kontext\w*|ctx)\b"
+_PATTERNS: Final[tuple[tuple[Quantity, re.Pattern[str]], ...]] = tuple(
+    (cast("Quantity", name), re.compile(pattern))
+    for name, pattern in (
+        ("adapters", rf"{_MANY} (?:\S+ ){{0,2}}?(?:lora\S* ?)?(?:adapters?|adaptern?|loras)\b"),
+        ("draft", rf"{_DRAFT}.{{0,60}}?{_COSTS}|{_COSTS}.{{0,60}}?{_DRAFT}"),
+        (
+            "load_time",
+            r"how long .{0,40}?\bload|wie lange .{0,60}?\b(?:laden|ladt|laedt|ladevorgang)|\bload(?:ing)? times?\b|\bladezeit"
+            r"|\bcold start|kaltstart",
+        ),
+        ("disk", rf"(?:how (?:much|large|big)|what size|wie ?viel|wie gross|welche) .{{0,30}}?{_DISK}"),
+        (
+            "context",
+            rf"{_HOW_LONG}[ -]?(?:\S+ ){{0,2}}?{_CONTEXT}"
+            r"|(?:context|kontext|ctx)[- ]?(?:length|laenge)? .{0,20}?(?:can i|kann ich|is possible|ist moeglich)",
+        ),
+        ("requests", rf"{_MANY} (?:\S+ ){{0,3}}?{_PEOPLE}\b|{_MOST} ?(?:concurrency|parallel\w*)"),
+        ("ram", r"(?:how much|wie ?viel) (?:system ?|host ?|cpu ?)?(?:ram|arbeitsspeicher|dram)\b"),
+    )
+)
+_RANK: Final = re.compile(r"\b(?:rank|rang|r) ?[=:]? ?(\d{1,4})\b")
+
+
+def quantity_of(text: str) -> Quantity | None:
+    """The quantity that a message asks for by name; None where it asks for something else."""
+    folded = folded_text(text)
+    return next((name for name, pattern in _PATTERNS if pattern.search(folded)), None)
+
+
+def rank_in(text: str) -> int | None:
+    """The rank of adapters that a message names."""
+    match = _RANK.search(folded_text(text))
+    return int(match[1]) if match else None

@@ -1,0 +1,77 @@
+"""The quantity asked for is the first sentence, in both languages, and every number is traced."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from bot.compose.quantity import quantity_of
+from bot.conversation import respond
+from bot.sized import engine_defaults
+from bot.thread import Context, TeamDefaults, ThreadState
+from sizing.engine import estimate_data
+from sizing.sensitivity import largest_context, most_concurrent
+from sizing.spec import parse_spec
+
+CASES = [
+    ("max context for Llama 3.3 70B Q4_K_M on 2x3090 with q8 KV", r"^Up to \d+k of context: .*Q8_0"),
+    ("Wie viel Kontext schafft Gemma 3 27B Q4 auf einer 4090?", r"^Bis zu \d+k Kontext"),
+    ("how many users can I serve with Qwen3 32B FP8 on 1x H100 at 16k", r"^Up to \d+ requests at once: .* with 16k each"),
+    ("Wie viele Nutzer schafft eine H100 mit Qwen3 32B FP8?", r"^Bis zu \d+ Anfragen zugleich"),
+    ("How many LoRA adapters fit on one L40S with Llama 3.1 8B", r"^About \d+ LoRA adapters of rank 16"),
+    ("Wie viele LoRA-Adapter mit Rang 64 passen neben Qwen3 32B FP8 auf eine H100?", r"^Rund \d+ LoRA-Adapter mit Rang 64"),
+    ("how much extra memory does a 1B draft model cost with Llama 3.3 70B fp8 on 2x H100", r"^The draft model 1B costs \S+\sGiB more"),
+    ("how long does loading DeepSeek R1 take from NVMe on 8x H200", r"^Loading DeepSeek-R1 .* takes about .* from NVMe"),
+    ("Ladezeit von Llama 3.3 70B Q4_K_M?", r"^Laden von Llama 3.3 70B in Q4_K_M"),
+    ("wie viel Festplatte brauche ich für Llama 3.3 70B", r"^Llama 3.3 70B belegt in BF16 141\sGB"),
+    ("How many H100 for Llama 3.1 405B FP8, 20 users 32k", r"^8 × H100 SXM 80 GB will do"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "first"), CASES, ids=lambda text: text[:40])
+def test_the_quantity_leads(question: str, first: str) -> None:
+    answer, _ = respond(question, ThreadState(), Context())
+    assert re.search(first, answer.headline), answer.headline
+    assert answer.unverified_numbers == ()
+
+
+def test_a_limit_is_the_engines_own() -> None:
+    spec = {
+        "model": {"id": "Qwen/Qwen3-32B"},
+        "weights": "fp8",
+        "hardware": [{"accelerator": "H100"}],
+        "context_tokens": 16384,
+    }
+    most = most_concurrent(parse_spec(spec), engine_defaults(TeamDefaults()))
+    answer, _ = respond("How many users can I serve with Qwen3 32B FP8 on one H100 at 16k?", ThreadState(), Context())
+    assert f"Up to {most} requests" in answer.headline
+    assert answer.specs[0]["concurrency"] == most
+
+
+def test_the_longest_context_fits_and_the_next_does_not() -> None:
+    answer, _ = respond("max context for Llama 3.3 70B Q4_K_M on 2x3090 with q8 KV", ThreadState(), Context())
+    told = answer.specs[0]["context_tokens"]
+    longest = largest_context(parse_spec({**answer.specs[0], "context_tokens": None}), engine_defaults(TeamDefaults()))
+    assert longest is not None and told <= longest < told + 1024
+    assert estimate_data(answer.specs[0]).fits
+
+
+def test_how_many_cards_shows_the_counts_around_the_answer() -> None:
+    answer, _ = respond("How many H100 for Llama 3.1 405B FP8, 20 users 32k", ThreadState(), Context())
+    assert answer.table is not None
+    assert [row[0].split(",")[0] for row in answer.table.rows] == [f"{n} × H100 SXM 80 GB" for n in (4, 8, 16)]
+    assert [row[1] for row in answer.table.rows] == ["does not fit", "fits", "fits"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Reicht eine 4090 für Llama 3.3 70B mit 32k Kontext für 10 Leute?",
+        "13B fp16, Kontext 4096, Batch 16. Passt das auf ne A10 24GB?",
+        "LoRA on Llama 3.1 8B with a 24 GB card?",
+        "compare 2x4090 and L40S for Qwen3-32B",
+    ],
+)
+def test_other_questions_name_no_quantity(text: str) -> None:
+    assert quantity_of(text) is None
