@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.answer import Table
-from bot.compose import counting, headline, limits, topics, training
+from bot.compose import cost_answer, counting, headline, limits, system, topics, training
 from bot.compose.assumptions import assumption_views
 from bot.compose.common import ALL_ACTIONS, say_warnings, say_why
 from bot.compose.draft import Draft
@@ -29,25 +29,35 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     words = draft.words
     limit = limits.at_limit(asked, question, defaults, words)
     sized = limit.sized if limit else counting.with_count(asked, question, defaults)
+    if cost_answer.leads(heard):
+        sized = cost_answer.runnable(sized, defaults)
+    bill = cost_answer.bill_of(draft, sized, defaults) if heard.asks("cost") else None
     counted = counting.ladder(sized, defaults) if not limit and asked is not sized and sized.estimate.fits else []
     options = Options() if limit or counted else _options(sized, heard, defaults)
     draft.sized = [sized]
     draft.options = strictly_better(options.good, sized)
     draft.considered = [one for one, _ in options.almost]
     draft.material.add_data([lack_facts(one) for _, lacks in options.almost for one in lacks])
-    draft.headline = limit.headline if limit else _headline(draft, asked, sized, heard)
-    second = limit.more if limit else _second(draft, sized, heard)
+    priced = _priced_headline(draft, sized, bill, heard, question) if sized.estimate.fits else None
+    draft.headline = priced or (limit.headline if limit else _headline(draft, asked, sized, heard))
+    second = (
+        limit.more if limit else headline.verdict_headline(sized, words) if priced else _second(draft, sized, heard)
+    )
     draft.material.add_data(limit.facts if limit else {})
     draft.lead = " ".join(part for part in (second, headline.lead(sized, words)) if part)
     if counted:
         draft.options = counted
     draft.table = _table(draft, sized, counted, defaults)
     draft.chart = chart(counted or [sized, *draft.options], words)
+    if bill and priced and cost_answer.leads(heard):
+        cost_answer.say(bill, question)
     if limit is None:
         _say_flips(draft, sized, defaults)
     draft.say("cheaper", almost_text(options, sized, words), draft.title("almost"))
     say_why(draft, sized, heard, question)
     topics.say_asked(draft, sized, heard)
+    if bill and not (priced and cost_answer.leads(heard)):
+        cost_answer.say(bill, question)
     say_measured(draft, sized)
     say_warnings(draft, sized)
     draft.assumptions = assumption_views(sized, words)
@@ -60,6 +70,15 @@ def _table(draft: Draft, sized: Sized, counted: Sequence[Sized], defaults: Defau
     if counted:
         return compare_table(counted, draft.words)
     return options_table(draft.options, draft.words) or training.ladder_table(draft, sized, defaults)
+
+
+def _priced_headline(
+    draft: Draft, sized: Sized, bill: cost_answer.Bill | None, heard: Heard, question: str
+) -> str | None:
+    """The first sentence of an answer that was asked for money, or for what the power costs."""
+    if cost_answer.leads(heard) and bill is not None:
+        return cost_answer.headline(bill, question)
+    return system.energy_headline(draft, sized, question) if heard.intent == "power" else None
 
 
 def _options(sized: Sized, heard: Heard, defaults: Defaults) -> Options:
