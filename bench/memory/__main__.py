@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.memory.refit import as_without, constants_table, source_of
 from sizing.architecture.lookup import architecture
 from sizing.measured import Case, cases
 from sizing.memory.inference import plan_inference
@@ -93,18 +94,25 @@ def summary(found: Sequence[Point]) -> Summary:
     return Summary(len(errors), statistics.median(errors), errors[min(len(errors) - 1, int(0.9 * len(errors)))])
 
 
-def left_out(found: Sequence[Point]) -> Summary:
-    """Errors with every source judged by the others: each prediction is multiplied by the median of measured / predicted over the
-    points of all other sources, so that an offset that only one source supports shows as an error of the rest."""
-    errors: list[float] = []
-    for source in sorted({point.case.source for point in found}):
-        others = [
-            point.measured / point.predicted for point in found if point.case.source != source and point.predicted > 0
-        ]
-        factor = statistics.median(others) if others else 1.0
-        errors += [error(factor * p.predicted, p.measured) for p in found if p.case.source == source]
-    errors.sort()
-    return Summary(len(errors), statistics.median(errors), errors[min(len(errors) - 1, int(0.9 * len(errors)))])
+def left_out(found: Sequence[Point], apart: Mapping[tuple[str, str], Point]) -> Summary:
+    """Errors of the same points with every source judged by constants fitted without it."""
+    return summary([apart[point.case.id, point.figure] for point in found])
+
+
+def points_left_out(known_only: bool = True) -> Mapping[tuple[str, str], Point]:
+    """Every point again, by case and figure, as the engine would have it had the case's source never been read."""
+    found: dict[tuple[str, str], Point] = {}
+    chosen = [case for case in cases() if case.known or not known_only]
+    for source in sorted({source_of(case) for case in chosen}):
+        with as_without(source):
+            of_source = [case for case in chosen if source_of(case) == source]
+            found |= {(p.case.id, p.figure): p for case in of_source for p in _points(case, answer(case))}
+    return found
+
+
+def _collection(case: Case) -> str:
+    """The large collections by name, everybody else together."""
+    return next((name for name in ("llm-d-planner", "amd-r9700-vllm-toolboxes") if name in case.source), "others")
 
 
 def attention_of(case: Case) -> str:
@@ -130,24 +138,32 @@ def verdicts(known_only: bool = False) -> Mapping[str, tuple[int, int]]:
     return {name: (sum(entries), len(entries)) for name, entries in right.items()}
 
 
-def rows(found: Sequence[Point]) -> list[tuple[str, str, Summary, Summary]]:
+def rows(found: Sequence[Point], apart: Mapping[tuple[str, str], Point]) -> list[tuple[str, str, Summary, Summary]]:
     """(group, figure, as fitted, leave one source out): over all, by engine, by attention."""
     groups: dict[tuple[str, str], list[Point]] = defaultdict(list)
     for point in found:
-        for group in ("all", f"engine {point.case.engine}", f"attention {attention_of(point.case)}"):
+        for group in (
+            "all",
+            f"source {_collection(point.case)}",
+            f"engine {point.case.engine}",
+            f"attention {attention_of(point.case)}",
+        ):
             groups[group, point.figure].append(point)
     order = sorted(groups, key=lambda key: (key[0] != "all", key[0], FIGURES.index(key[1])))
-    return [(group, figure, summary(groups[group, figure]), left_out(groups[group, figure])) for group, figure in order]
+    return [
+        (group, figure, summary(groups[group, figure]), left_out(groups[group, figure], apart))
+        for group, figure in order
+    ]
 
 
-def table(found: Sequence[Point]) -> str:
+def table(found: Sequence[Point], apart: Mapping[tuple[str, str], Point]) -> str:
     """The table as Markdown."""
     lines = [
         "| group | figure | cases | median | p90 | median, source left out | p90, source left out |",
         "|---|---|---|---|---|---|---|",
     ]
-    for group, figure, fitted, apart in rows(found):
-        cells = (group, figure, str(fitted.count), *map(_percent, (fitted.median, fitted.p90, apart.median, apart.p90)))
+    for group, figure, fitted, unread in rows(found, apart):
+        cells = (group, figure, str(fitted.count), *map(_percent, (fitted.median, fitted.p90, unread.median, unread.p90)))
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -188,10 +204,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; with --png also draw it."""
     parser = argparse.ArgumentParser(prog="python -m bench.memory", description=__doc__)
     parser.add_argument("--all", action="store_true", help="also cases whose logs leave a driver open")
+    parser.add_argument(
+        "--constants", action="store_true", help="also every constant, as each source left out would have it"
+    )
     parser.add_argument("--png", type=Path, help="where to write the picture")
     options = parser.parse_args(arguments)
     found = points(known_only=not options.all)
-    sys.stdout.write(table(found) + "\n\n")
+    apart = points_left_out(known_only=not options.all)
+    sys.stdout.write(table(found, apart) + "\n\n")
+    if options.constants:
+        sys.stdout.write(constants_table() + "\n\n")
     for name, (right, total) in verdicts().items():
         sys.stdout.write(f"runs that {name}: {right} of {total} judged right\n")
     if options.png:
