@@ -1,9 +1,9 @@
 """Accuracy of local engines' memory against the buffers that their start-up logs print.
 
-usage: python bench/memory_local/run.py [--by engine] [--worst N] [--check]
+usage: python -m bench.memory_local.run [--by engine] [--worst N] [--check]
 
-The error of a figure is max(p/t, t/p) - 1. Rows marked `fresh` were read after the formulas stood and changed nothing. No constant
-is fitted per row or source: a formula names the logs that it was read from, so that leaving a source out changes only those.
+The error of a figure is max(p/t, t/p) - 1. Rows marked `fresh` were read after the formulas stood and changed nothing. "source left
+out" predicts each source without the rules that it alone speaks for (`left_out.py`).
 `--check` exits 1 where a median or 90th percentile over the rows with every driver known is above its bound.
 """
 
@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from bench.memory_local.left_out import own_rules, without
 from sizing.engine import estimate_data
 from sizing.estimate import Estimate
 
@@ -65,10 +66,12 @@ def _gib(value: float | list[float] | None) -> float | None:
     return sum(values) / 1024 if values else None
 
 
-def rows() -> list[Row]:
-    """Every figure of every case that its placement determines."""
+def rows(only: str | None = None) -> list[Row]:
+    """Every figure of every case that its placement determines, or of those of one source."""
     found: list[Row] = []
     for case in cases():
+        if only not in (None, case["source"]):
+            continue
         made = estimate_data(case["spec"])
         for name, predicted, measured in figures(case, made):
             if measured and _NAMES.get(name) not in case.get("undetermined", ()):
@@ -76,26 +79,39 @@ def rows() -> list[Row]:
     return found
 
 
-def summary(name: str, group: str, part: list[Row]) -> str:
-    """One line of the table."""
-    errors = sorted(error(p, t) for _, _, p, t in part)
-    p90 = errors[min(len(errors) - 1, int(0.9 * len(errors)))]
-    within = sum(e <= 0.05 for e in errors) / len(errors)
-    return f"{name:20s} {group:24s} n {len(errors):3d}  median {statistics.median(errors):7.2%}  p90 {p90:7.2%}  within 5 % {within:4.0%}"
+def rows_left_out(found: list[Row]) -> list[Row]:
+    """The same rows in the same order, each source predicted without what only it taught."""
+    own = own_rules([row[1]["source"] for row in found], lambda: [row[2] for row in rows()])
+    again: dict[str, list[Row]] = {}
+    for source, rules in own.items():
+        with without(rules):
+            again[source] = rows(source)
+    return [again[row[1]["source"]].pop(0) if row[1]["source"] in again else row for row in found]
 
 
-def table(found: list[Row], by: str | None) -> list[str]:
+def summary(name: str, group: str, part: list[tuple[Row, Row]]) -> str:
+    """One line of the table, in sample and with the source left out."""
+    cells = []
+    for which in (0, 1):
+        errors = sorted(error(pair[which][2], pair[which][3]) for pair in part)
+        p90 = errors[min(len(errors) - 1, int(0.9 * len(errors)))]
+        within = sum(e <= 0.05 for e in errors) / len(errors)
+        cells.append(f"{statistics.median(errors):7.2%} {p90:8.2%} {within:5.0%}")
+    return f"{name:20s} {group:20s} n {len(part):3d}  {cells[0]}   {cells[1]}"
+
+
+def table(found: list[Row], left_out: list[Row], by: str | None) -> list[str]:
     """The lines of the table: all rows, those with every driver known, fresh ones, and each value of `by`."""
-    lines = []
+    lines = [f"{'':48s}{'as it stands':>22s}   {'source left out':>22s}", f"{'':48s}" + "  median      p90  <5 %  " * 2]
     for name in BOUNDS:
-        mine = [row for row in found if row[0] == name]
-        groups: dict[str, list[Row]] = {
+        mine = [pair for pair in zip(found, left_out, strict=True) if pair[0][0] == name]
+        groups: dict[str, list[tuple[Row, Row]]] = {
             "all": mine,
-            "every driver known": [row for row in mine if row[1]["stratum"] == "known"],
-            "fresh": [row for row in mine if row[1]["fresh"]],
+            "every driver known": [pair for pair in mine if pair[0][1]["stratum"] == "known"],
+            "fresh": [pair for pair in mine if pair[0][1]["fresh"]],
         }
-        for row in mine if by else []:
-            groups.setdefault(f"{by}={row[1]['spec']['engine'].get('name')}", []).append(row)
+        for pair in mine if by else []:
+            groups.setdefault(f"{by}={pair[0][1]['spec']['engine'].get('name')}", []).append(pair)
         lines += [summary(name, group, part) for group, part in groups.items() if part]
     return lines
 
@@ -119,7 +135,7 @@ def main() -> int:
     parser.add_argument("--worst", type=int, default=0)
     parser.add_argument("--check", action="store_true")
     asked, found = parser.parse_args(), rows()
-    print("\n".join(table(found, asked.by)))
+    print("\n".join(table(found, rows_left_out(found), asked.by)))
     for name, case, predicted, measured in sorted(found, key=lambda row: -error(row[2], row[3]))[: asked.worst]:
         shown = "nothing" if predicted is None else f"{predicted:.3f}"
         print(f"  {name:20s} {case['id']}: {shown} against {measured:.3f} GiB ({case['source']})")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from sizing.estimate import Estimate, Warning_
 from sizing.launch_lines.command import LaunchCommand, Words, start
+from sizing.memory.local.compute import LATENT_PIECE_BYTES
 from sizing.memory.local.layers import override_texts
 from sizing.memory.local.settings import LlamaSettings, llama_settings
 from sizing.resolve import Resolved
@@ -66,7 +67,9 @@ def llama_server(resolved: Resolved, estimate: Estimate) -> LaunchCommand:
     cache_formats(resolved, words)
     words.option("-b", asked.batch_tokens).option("-ub", asked.ubatch_tokens).flag("--swa-full", asked.swa_full)
     if settings.is_ik and resolved.architecture.mla is not None:
-        words.option("-mla", settings.latent_mode).option("-amb", round(settings.latent_piece_bytes / MIB))
+        words.option("-mla", settings.latent_mode).option(
+            "-amb", asked.attention_max_mib or round(LATENT_PIECE_BYTES / MIB)
+        )
     if settings.drafts:
         words.option("--draft-max", settings.drafts)
     return LaunchCommand(resolved.engine.name, "serve", tuple(words.words), notes=("name_your_file",))

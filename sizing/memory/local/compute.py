@@ -12,6 +12,7 @@ Each of these values was printed by a start-up log.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,9 +21,12 @@ from sizing.architecture.parameters import mlp_params
 from sizing.architecture.types import Architecture
 from sizing.memory.gguf import ByIdentity
 from sizing.memory.local.settings import LlamaSettings
+from sizing.units import MIB
 
 _F32 = 4
 _PIPELINE_COPIES = 4
+# ik_llama.cpp computes full keys and values from the latent in pieces; where nothing is said `-amb 512`, which most of its users set.
+LATENT_PIECE_BYTES = 512 * MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +146,15 @@ def _latent_attention(model: Architecture, settings: LlamaSettings, heads: int, 
     token_bytes, cells, hidden = _F32 * settings.ubatch_tokens, settings.cells, model.hidden_size
     query = mla.qk_nope_head_dim + mla.qk_rope_head_dim
     if not settings.flash:
-        return token_bytes * (heads * cells + cells + heads * (2 * mla.latent_elements + query) + 6 * hidden)
+        scores = min(token_bytes * heads * cells, settings.attention_max_bytes or math.inf)
+        return scores + token_bytes * (cells + heads * (2 * mla.latent_elements + query) + 6 * hidden)
     if settings.is_ik and settings.latent_mode >= 2:
         # prompts are computed with full keys and values in 16 bit: 2.5 GiB for DeepSeek-R1 at 32k
         full = 2.0 * heads * cells * (query + mla.v_head_dim)
-        piece = min(settings.latent_piece_bytes, _F32 * heads * cells * (mla.qk_nope_head_dim + mla.v_head_dim))
+        piece = min(
+            settings.attention_max_bytes or LATENT_PIECE_BYTES,
+            _F32 * heads * cells * (mla.qk_nope_head_dim + mla.v_head_dim),
+        )
         return full + piece + 6.0 * settings.ubatch_tokens * mask_cells + token_bytes * (2 * heads * query + hidden)
     return (
         token_bytes * heads * (2 * mla.latent_elements + mla.kv_lora_rank) + 2.0 * settings.ubatch_tokens * mask_cells

@@ -13,9 +13,6 @@ from sizing.units import MIB, pad_to
 Latent = Literal["latent", "latent+values", "full"]
 
 _UBATCH_TOKENS = 512
-# ik_llama.cpp computes full keys and values from the latent in pieces; `-amb 512` is what its users set (86 of 100 logs in its
-# own discussions that name it).
-_LATENT_PIECE_MIB = 512
 _FIRST_BUILD = 1000  # llama.cpp's builds ("b9849") are above, versions of other tools ("0.22.0") below
 _FULL_WINDOW_MODELS = frozenset({"mistral", "phi3", "qwen2", "qwen3"})
 _OLD_OLLAMA_WINDOW = frozenset({"gemma2", "cohere2", "phi3"})
@@ -23,7 +20,8 @@ _OLD_OLLAMA_WINDOW = frozenset({"gemma2", "cohere2", "phi3"})
 
 @dataclass(frozen=True, slots=True)
 class LlamaSettings:
-    """Settings of a llama.cpp-like engine. Tokens and cells are counts; `drafts` is the number of drafted tokens a step."""
+    """Settings of a llama.cpp-like engine. Tokens and cells are counts; `drafts` is the number of drafted tokens a step;
+    `attention_max_bytes` is ik_llama.cpp's `-amb`, None where it was not said."""
 
     engine: str
     backend: str
@@ -36,7 +34,7 @@ class LlamaSettings:
     window_per_slot: bool
     latent: Latent
     latent_mode: int
-    latent_piece_bytes: float
+    attention_max_bytes: float | None
     logits_in_buffer: bool
     output_counts_first: bool
     indexer_fused: bool
@@ -66,7 +64,7 @@ def llama_settings(resolved: Resolved) -> LlamaSettings:
         window_per_slot=_between(engine, ("2025-07", 5900), ("2025-11", 6920)) and engine.name == "llama.cpp",
         latent=_latent(resolved, flash),
         latent_mode=_latent_mode(resolved),
-        latent_piece_bytes=(asked.attention_max_mib or _LATENT_PIECE_MIB) * MIB,
+        attention_max_bytes=asked.attention_max_mib * MIB if asked.attention_max_mib else None,
         logits_in_buffer=not _outputs_limited(engine, asked.swa_full),
         output_counts_first=since(engine, "2025-12", 7400),
         indexer_fused=since(engine, "2026-08", 10_000),
