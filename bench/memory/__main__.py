@@ -163,7 +163,12 @@ def table(found: Sequence[Point], apart: Mapping[tuple[str, str], Point]) -> str
         "|---|---|---|---|---|---|---|",
     ]
     for group, figure, fitted, unread in rows(found, apart):
-        cells = (group, figure, str(fitted.count), *map(_percent, (fitted.median, fitted.p90, unread.median, unread.p90)))
+        cells = (
+            group,
+            figure,
+            str(fitted.count),
+            *map(_percent, (fitted.median, fitted.p90, unread.median, unread.p90)),
+        )
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -81,13 +81,10 @@ def _sampler(bytes_each: float) -> Callable[[Worked], float | None]:
     def implied(found: Worked) -> float | None:
         peak = found.case.measured.get("activation_peak_gib")
         serving, parts = found.serving, found.parts
-        model, entries = (
-            serving.resolved.architecture,
-            serving.settings.sequences * serving.resolved.architecture.vocab_size,
-        )
+        entries = serving.settings.sequences * serving.resolved.architecture.vocab_size
         dominates = parts.sampler_bytes >= max(parts.layer_bytes, parts.vision_bytes)
         dominates = dominates and parts.workspace_bytes < parts.sampler_bytes
-        if peak is None or not dominates or sampler_bytes(model, serving.settings) != bytes_each:
+        if peak is None or not dominates or sampler_bytes(serving.resolved, serving.settings) != bytes_each:
             return None
         beside = parts.sampler_bytes - entries * bytes_each + parts.workspace_bytes + constants.FLOOR_GIB * GIB
         return (float(peak) * GIB - beside) / entries

@@ -36,21 +36,24 @@ def activations_of(resolved: Resolved, layout: Layout, settings: Settings) -> Ac
     step = settings.step_tokens
     hidden = step * model.hidden_size * _hyper_connections(model) * _BYTES
     copies = c.HIDDEN_COPIES_AT_SAMPLER if settings.v1 else c.HIDDEN_COPIES_AT_SAMPLER_V0
-    sampler = settings.sequences * model.vocab_size * sampler_bytes(model, settings) + copies * hidden
+    sampler = settings.sequences * model.vocab_size * sampler_bytes(resolved, settings) + copies * hidden
     layer = _layer(model, layout, step) + c.HIDDEN_COPIES * hidden
     return Activations(
         sampler_bytes=sampler,
         layer_bytes=layer,
-        workspace_bytes=_experts(resolved, layout, step) + _encoder(model, settings),
-        vision_bytes=_vision(model, settings) + (0.0 if settings.v1 else layer) if settings.images else 0.0,
+        workspace_bytes=_experts(resolved, layout, step),
+        vision_bytes=max(_encoder(model, settings), _vision(model, settings, layer) if settings.images else 0.0),
     )
 
 
-def sampler_bytes(model: Architecture, settings: Settings) -> float:
-    """Bytes per sequence and vocabulary entry: V0 and V1 before 0.16 sort the whole vocabulary."""
+def sampler_bytes(resolved: Resolved, settings: Settings) -> float:
+    """Bytes per sequence and vocabulary entry: V0 and V1 before 0.16 sort the whole vocabulary, Ascend's plugin profiles logits alone."""
+    first = resolved.devices[0].accelerator if resolved.devices else None
+    if first is not None and first.vendor == "huawei":
+        return _BYTES
     if not settings.v1 or settings.release < c.SORTING_UNTIL:
         return c.SAMPLER_BYTES_SORTING
-    if settings.release >= c.IN_PLACE_FROM and not model.is_moe:
+    if settings.release >= c.IN_PLACE_FROM and not resolved.architecture.is_moe:
         return c.SAMPLER_BYTES_IN_PLACE
     return c.SAMPLER_BYTES
 
@@ -79,16 +82,22 @@ def _experts(resolved: Resolved, layout: Layout, step: int) -> float:
     return step * model.moe.experts_per_token * elements * _BYTES
 
 
-def _vision(model: Architecture, settings: Settings) -> float:
+def _vision(model: Architecture, settings: Settings, layer: float) -> float:
     family = model.family.lower()
     fixed, per_hidden = _profile_of(family)
     if not settings.v1:
         open_ended = per_hidden > 0 or "omni" in family
-        return settings.step_tokens * c.VISION_BYTES_PER_TOKEN_V0 if open_ended else c.VISION_PROFILE_V0_GIB * GIB
+        return _vision_v0(settings.step_tokens) if open_ended else c.VISION_PROFILE_V0_GIB * GIB + layer
     least = fixed + per_hidden * model.hidden_size / 1024
     if family.startswith("gemma 4"):
-        least = max(least, settings.step_tokens * c.VISION_GIB_PER_STEP_TOKEN_GEMMA4)
+        heard = c.AUDIO_PROFILE_GEMMA4_GIB if model.outside.get("audio") else 0.0
+        least = max(least, heard, settings.step_tokens * c.VISION_GIB_PER_STEP_TOKEN_GEMMA4)
     return least * GIB
+
+
+def _vision_v0(tokens: int) -> float:
+    image = min(tokens, c.VISION_V0_IMAGE_TOKENS)
+    return tokens * c.VISION_V0_PIXEL_BYTES + max(image, tokens - image) * c.VISION_V0_ENCODER_BYTES
 
 
 def _profile_of(family: str) -> tuple[float, float]:
@@ -106,5 +115,6 @@ def _encoder(model: Architecture, settings: Settings) -> float:
         return 0.0
     attention = model.raw.get("attention")
     positions = attention.get("encoder_positions") if isinstance(attention, dict) else None
-    tokens = settings.sequences * int(positions or c.ENCODER_POSITIONS_IMAGE)
-    return c.ENCODER_COPIES * tokens * model.hidden_size * _BYTES
+    if positions:
+        return c.ENCODER_COPIES * settings.sequences * int(positions) * model.hidden_size * _BYTES
+    return c.ENCODER_ELEMENTS_IMAGE * settings.sequences * c.ENCODER_POSITIONS_IMAGE * _BYTES

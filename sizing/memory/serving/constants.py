@@ -59,14 +59,21 @@ VISION_PROFILE_BY_FAMILY_GIB: Final = (
     ("lingshu", 0.0, 1.37), ("ui-tars", 0.0, 1.37), ("olmocr", 0.0, 1.37), ("qwen3-vl", 1.1, 0.0), ("qwen3.5", 1.1, 0.0),
     ("qwen3.6", 1.1, 0.0), ("qwen3.8", 1.1, 0.0),
 )  # fmt: skip
-# V0 fills its longest prompt with video: 60 kB a token for the Qwen2-VL line (2 cases, +1).
-VISION_BYTES_PER_TOKEN_V0: Final = 60_000
+# V0 fills its longest prompt with one image, of 16,384 tokens at most, and video for the rest, and encodes one after the other: bytes of
+# the pixels of all tokens, and of the encoder's activations for each token of the larger (Qwen2-VL line: 4.1 GiB of 32,768 tokens,
+# 20.9 of 128,000; 2 cases, residual 9 %).
+VISION_V0_IMAGE_TOKENS: Final = 16384
+VISION_V0_PIXEL_BYTES: Final = 28_000
+VISION_V0_ENCODER_BYTES: Final = 185_000
 VISION_PROFILE_V0_GIB: Final = 0.3
 # Gemma 4 profiles as many encoder tokens as a step has: 2.4 GiB at 16,384 (+1).
 VISION_GIB_PER_STEP_TOKEN_GEMMA4: Final = 2.4 / 16384
-# Encoder-decoder models profile every sequence with a full encoder input, 2.8 copies of its hidden states (2 cases).
+AUDIO_PROFILE_GEMMA4_GIB: Final = 1.6  # its smaller models hear, too: +3 of one source
+# Encoder-decoder models profile every sequence with a full encoder input: 2.8 copies of its hidden states (Whisper; 2 cases), and for
+# an image 24,000 elements a patch (Llama 3.2 Vision keeps five of its tower's states beside both halves of its MLP; 1 case, 1 %).
 ENCODER_COPIES: Final = 2.8
 ENCODER_POSITIONS_IMAGE: Final = 6404  # four tiles of 1,601 patches (Llama 3.2 Vision)
+ENCODER_ELEMENTS_IMAGE: Final = 24_000
 
 # vLLM: outside torch.
 # Context and libraries on one card, and what communication adds: NCCL and custom all-reduce, symmetric memory over NVLink from
@@ -81,6 +88,7 @@ NON_TORCH_PCIE_FROM_014_GIB: Final = 0.8
 NON_TORCH_UNIFIED_GIB: Final = 1.0
 NON_TORCH_UNIFIED_PARALLEL_GIB: Final = 5.7  # two GB10 machines over their network cards: 2 cases of 1 source, +1
 NON_TORCH_INTEL_GIB: Final = 3.3  # +3 of one source
+NON_TORCH_ASCEND_GIB: Final = 0.03  # +1
 # Radeon cards lost this much to the Triton attention of ROCm builds before 0.12 (6 cases of one collection, +1).
 RADEON_EARLY_GIB: Final = 2.1
 RADEON_EARLY_UNTIL: Final = (0, 12, 0)

@@ -196,7 +196,7 @@ def _activations_step(serving: Serving, rank: Rank) -> DerivationStep:
         "max_num_batched_tokens": settings.step_tokens,
         "max_num_seqs": settings.sequences,
         "vocabulary": serving.resolved.architecture.vocab_size,
-        "sampler_bytes": sampler_bytes(serving.resolved.architecture, settings),
+        "sampler_bytes": sampler_bytes(serving.resolved, settings),
         "sampler_gib": round(gib(parts.sampler_bytes), 3),
         "layer_gib": round(gib(parts.layer_bytes), 3),
         "workspace_gib": round(gib(parts.workspace_bytes), 3),

@@ -43,9 +43,12 @@ def non_torch_bytes(resolved: Resolved, device: Device, layout: Layout, settings
 
 
 def _alone_gib(device: Device, settings: Settings) -> float:
+    vendor = device.accelerator.vendor if device.accelerator is not None else None
+    if vendor == "huawei":
+        return c.NON_TORCH_ASCEND_GIB
     if settings.release >= (0, 27, 0):
         return c.NON_TORCH_FROM_027_GIB
-    if device.accelerator is not None and device.accelerator.vendor == "amd":
+    if vendor == "amd":
         return c.NON_TORCH_ROCM_GIB
     return c.NON_TORCH_FROM_014_GIB if settings.release >= (0, 14, 0) else c.NON_TORCH_GIB
 
