@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import accumulate
 
 from sizing.devices import is_cpu
-from sizing.memory.local.llama import Layout, lay_out
+from sizing.memory.local.llama import Layout, lay_out, layer_sizes
+from sizing.memory.local.uncertainty import CONTEXT_SPREAD_MIB
 from sizing.resolve import Resolved
 from sizing.units import GIB, MIB
 
+_DEALS = 4
 # What `--fit` and Ollama keep free on every card.
 _KEPT_FREE_MIB = {"llama.cpp": 1024.0, "ik_llama.cpp": 512.0, "ollama": 457.0, "lm-studio": 512.0}
 
@@ -76,21 +80,33 @@ def fit_whole_layers(resolved: Resolved) -> Layout | None:
 
 def rebalanced(resolved: Resolved, layout: Layout) -> Layout | None:
     """The layout with layers dealt by what each card has left after its buffers (`-ts`); None where that does not
-    fit or the split was stated."""
-    stated = layout.resolved.spec.engine
+    fit or the split was stated. Buffers follow the layers, so that it is dealt anew a few times."""
+    stated = resolved.spec.engine
     if stated.tensor_split or stated.split_mode not in (None, "layer"):
         return None
     if len(layout.devices) < 2 or any(device.visible_gib is None for device in layout.devices):
         return None
-    parts = [
-        max(0.01, room(layout, index, 0.0) + part.weights + part.kv + part.state)
+    for _ in range(_DEALS):
+        layout = lay_out(resolved, layout.devices, split=_dealt(layout))
+        if fits(layout, -CONTEXT_SPREAD_MIB * MIB):  # what is short by less is tight, not refused
+            return layout
+    return None
+
+
+def _dealt(layout: Layout) -> list[float]:
+    """Layers for each card (the output layer counts as one), so that their bytes are in proportion to what the card has for them."""
+    rooms = [
+        max(0.0, room(layout, index, 0.0) + part.weights + part.kv + part.state)
         for index, part in enumerate(layout.on_device)
     ]
-    if layout.placement.output >= 0:
-        last = layout.placement.output
-        parts[last] = max(0.01, parts[last] - layout.file.output_on_device_bytes)
-    again = lay_out(resolved, layout.devices, split=parts)
-    return again if fits(again) else None
+    bounds = list(accumulate(each / (sum(rooms) or 1.0) for each in rooms))
+    sizes = layer_sizes(layout)
+    counts, reached = [0.0] * len(rooms), 0.0
+    for size in sizes:
+        middle = (reached + size / 2) / sum(sizes)
+        counts[min(bisect_right(bounds, middle), len(counts) - 1)] += 1
+        reached += size
+    return counts
 
 
 def _smallest(layout_of: Callable[[int], Layout], most: int, keep: float) -> tuple[int, Layout] | None:

@@ -118,6 +118,19 @@ def lay_out(
     return Layout(resolved, settings, file, caches, weights, cards, placement, places[:-1], places[-1])
 
 
+def layer_sizes(layout: Layout) -> list[float]:
+    """Bytes of weights, cache and state of every layer that lies on a device, in order, and of the output layer where it does."""
+    caches, sequences = layout.caches, layout.settings.slots * (1 + layout.settings.drafts)
+    each = [
+        cache_bytes(layout.resolved, layout.settings, shape) + shape.state_bytes * sequences for shape in caches.shapes
+    ]
+    sizes = [
+        layout.weights.sum(n, n + 1) + sum(caches.count(index, n, n + 1) * size for index, size in enumerate(each))
+        for owner, start, stop in layout.placement.runs if owner != HOST for n in range(start, stop)
+    ]  # fmt: skip
+    return [*sizes, layout.file.output_on_device_bytes] if layout.placement.output != HOST else sizes
+
+
 def _stated_split(parts: Sequence[float] | None, cards: Sequence[Device]) -> Sequence[float] | None:
     """The parts of `-ts`, one for each card.
 

@@ -86,7 +86,8 @@ def _ram_takes(resolved: Resolved, layout: Layout) -> bool:
 
 
 def _uneven(layout: Layout) -> Warning_:
-    counts = [layout.placement.layers_on(index) for index in range(len(layout.devices))]
+    output = layout.placement.output  # counts as one layer, as in `-ngl`
+    counts = [layout.placement.layers_on(index) + (index == output) for index in range(len(layout.devices))]
     text = "--tensor-split " + ",".join(map(str, counts))
     return Warning_(
         code="uneven_split_needed",

@@ -9,7 +9,7 @@ from sizing.units import MIB
 # Nine in ten of 38 printed compute buffers are at most 32 % larger than computed and 24 % smaller; latent attention in
 # ik_llama.cpp, whose graphs changed from month to month, can take twice as much.
 _COMPUTE_MORE, _COMPUTE_LESS, _LATENT_COMPUTE_MORE = 0.30, 0.25, 1.0
-_CONTEXT_MIB = 150.0
+CONTEXT_SPREAD_MIB = 150.0
 
 
 def weights_share(resolved: Resolved) -> float:
@@ -29,7 +29,7 @@ def spread_bytes(resolved: Resolved, plan: DevicePlan) -> tuple[float, float]:
     """(how much more, how much less) the device may need than expected."""
     latent = resolved.architecture.mla is not None and resolved.engine.name == "ik_llama.cpp"
     rest = (
-        plan.weights_bytes * weights_share(resolved) + plan.kv_bytes * 0.01 + plan.beside_bytes * 0.2 + _CONTEXT_MIB * MIB
+        plan.weights_bytes * weights_share(resolved) + plan.kv_bytes * 0.01 + plan.beside_bytes * 0.2 + CONTEXT_SPREAD_MIB * MIB
     )  # fmt: skip
     more = _LATENT_COMPUTE_MORE if latent else _COMPUTE_MORE
     return rest + plan.activations_bytes * more, rest + plan.activations_bytes * _COMPUTE_LESS

@@ -277,3 +277,15 @@ def test_a_pruned_model_needs_most_where_its_widest_block_lies() -> None:
     assert weights == pytest.approx([21995.7, 22587.26, 45199.39, 27632.88], rel=0.02)
     assert [part.kv / MIB for part in made.on_device] == pytest.approx([429.02, 292.52, 331.53, 195.01], rel=1e-3)
     assert [part.compute / MIB for part in made.on_device][2:] == pytest.approx([2560.0, 2086.0], rel=0.05)
+
+
+def test_layers_of_unequal_size_are_dealt_by_their_bytes() -> None:
+    """github.com/ikawrakow/ik_llama.cpp/pull/377 ran on these cards; a split in proportion to memory puts 48 GiB on the last."""
+    engine = {"name": "ik_llama.cpp", "flash_attention": True, "file_size_gib": 115.764}
+    hardware = [{"accelerator": "RTX 4090", "count": 2}, {"accelerator": "RTX A6000"}, {"accelerator": "RTX 5090"}]
+    kv = {"k": "q8_0", "v": "q4_0"}
+    plan = _plan("Nemotron Ultra 253B", "q3_k_m", hardware=hardware, engine=engine, context_tokens=12288, kv_cache=kv)
+    assert [warning.code for warning in plan.warnings] == ["uneven_split_needed"]
+    assert sum(plan.warnings[0].params["layers_per_device"]) == 163
+    assert plan.margin_bytes is not None
+    assert plan.margin_bytes[2] > 0
