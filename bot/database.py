@@ -6,6 +6,7 @@ only hold up a thread. Reads and writes of the Slack app go through `bot.slack.o
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,11 +15,14 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import TimeoutError as WaitedTooLong
+from sqlalchemy.pool import ConnectionPoolEntry
 
 # Slack waits three seconds for an acknowledgement: give up on a locked file early enough to answer 500 and be asked again.
 _SQLITE_BUSY_MS: Final = 2_000
 _POSTGRES: Final = "postgresql+psycopg"
 _MIGRATION_LOCK: Final = 7_315_001
+_WRITES: Final = "writes"
 
 
 def engine_for(url: str) -> Engine:
@@ -29,7 +33,7 @@ def engine_for(url: str) -> Engine:
         return create_engine(parsed.set(drivername=_POSTGRES), pool_pre_ping=True, pool_size=8, connect_args=options)
     engine = create_engine(parsed)
     event.listen(engine, "connect", _set_up_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
+    _Writers().watch(engine)
     return engine
 
 
@@ -42,16 +46,49 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
     for pragma in (
         f"busy_timeout={_SQLITE_BUSY_MS}",
         "journal_mode=WAL",
-        # A turn is acknowledged once it is recorded: it must outlive a power cut, so every commit reaches the disk.
-        "synchronous=FULL",
         "foreign_keys=ON",
     ):
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _begin_sqlite(connection: Connection) -> None:
-    """Writers take the lock at once: a transaction that began as a reader could not wait for it."""
-    connection.exec_driver_sql(f"BEGIN {connection.get_execution_options().get('sqlite_begin', 'IMMEDIATE')}")
+class _Writers:
+    """Lets the writers of one process to SQLite one after the other.
+
+    SQLite itself makes a second writer look again after ever longer pauses: of seven threads under load one may lose
+    every time and fail after its two seconds. Who waits for a lock of ours is woken.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def watch(self, engine: Engine) -> None:
+        event.listen(engine, "begin", self._begin)
+        for end in ("checkin", "invalidate"):
+            event.listen(engine, end, self._end)
+
+    def _begin(self, connection: Connection) -> None:
+        """Writers take the lock at once: a transaction that began as a reader could not wait for it."""
+        options = connection.get_execution_options()
+        mode = options.get("sqlite_begin", "IMMEDIATE")
+        if mode == "IMMEDIATE":
+            if not self._lock.acquire(timeout=_SQLITE_BUSY_MS / 1000):
+                raise WaitedTooLong("other writers held the database for too long")
+            connection.info[_WRITES] = True
+            # A turn is acknowledged once it is recorded: it must outlive a power cut, so the commit reaches the disk.
+            connection.exec_driver_sql(f"PRAGMA synchronous={options.get('sqlite_synchronous', 'FULL')}")
+        connection.exec_driver_sql(f"BEGIN {mode}")
+
+    def _end(self, _connection: object, record: ConnectionPoolEntry, *_: object) -> None:
+        if record.info.pop(_WRITES, False):
+            self._lock.release()
+
+
+def relaxed(engine: Engine) -> Engine:
+    """The same engine for writes that may be lost in a power cut together with all that came after them.
+
+    A later commit that must last takes them to the disk too: SQLite's log and PostgreSQL's are written in order.
+    """
+    return engine.execution_options(sqlite_synchronous="NORMAL")
 
 
 def reading(engine: Engine) -> Connection:

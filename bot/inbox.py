@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, exists, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, exists, func, or_, select, true, tuple_, update
 from sqlalchemy.engine import Row
 
-from bot.database import reading
+from bot.database import reading, relaxed
 from bot.fairness import ORDERED_BY, Held, Shares, fair_order, served_lately
 from bot.schema import threads, turns
 from bot.store import upsert
@@ -74,6 +74,8 @@ class Inbox:
 
     def __init__(self, engine: Engine, lease_s: float = 30.0, clock: Callable[[], float] = time.time) -> None:
         self.engine = engine
+        # What a power cut takes back of these is done again: the turn is leased once more, and what was said is found.
+        self.relaxed = relaxed(engine)
         self.lease_s = lease_s
         self.clock = clock
 
@@ -118,7 +120,7 @@ class Inbox:
         """
         if most <= 0:
             return []
-        with self.engine.begin() as connection:
+        with self.relaxed.begin() as connection:
             held = Held.by(connection, owner, self.clock(), shares) if shares else Held()
             chosen = self._heads(connection, most, held)
             if connection.dialect.name == "postgresql":
@@ -160,28 +162,30 @@ class Inbox:
         connection.execute(update(turns).where(turns.c.key == found.key).values(changed))
         return Turn(**{**row._mapping, "attempts": found.attempts + 1})
 
-    def renew(self, key: str, owner: str) -> None:
+    # `attempt` tells one lease of an owner from its next: where the clock jumped, or the process slept for longer than
+    # a lease, it may have taken up the same turn once more.
+
+    def renew(self, key: str, owner: str, attempt: int | None = None) -> None:
         """Hold a turn for another while.
 
         Raises:
             LeaseLost: it is no longer this owner's.
         """
-        self._change_own(key, owner, {"lease_until": self.clock() + self.lease_s})
+        self._change_own(key, owner, attempt, {"lease_until": self.clock() + self.lease_s})
 
-    def start_posting(self, key: str, owner: str) -> None:
+    def start_posting(self, key: str, owner: str, attempt: int | None = None) -> None:
         """Note that the answer is about to be sent: from here on a later attempt must look before it speaks.
 
         Raises:
             LeaseLost: the turn is no longer this owner's.
         """
         now = self.clock()
-        self._change_own(
-            key, owner, {"posting_at": func.coalesce(turns.c.posting_at, now), "lease_until": now + self.lease_s}
-        )
+        changed = {"posting_at": func.coalesce(turns.c.posting_at, now), "lease_until": now + self.lease_s}
+        self._change_own(key, owner, attempt, changed)
 
     def finish(
-        self, key: str, owner: str, *, state: ThreadState | None = None, answer_id: str | None = None,
-        read_until: str | None = None,
+        self, key: str, owner: str, attempt: int | None = None, *, state: ThreadState | None = None,
+        answer_id: str | None = None, read_until: str | None = None,
     ) -> None:  # fmt: skip
         """The turn is answered; its thread's new state is kept with it.
 
@@ -190,8 +194,8 @@ class Inbox:
         """
         now = self.clock()
         done = {"state": "done", "finished_at": now, "lease_until": None, "answer_id": answer_id, "error": None}
-        with self.engine.begin() as connection:
-            thread_id = self._change(connection, key, owner, done)
+        with self.relaxed.begin() as connection:
+            thread_id = self._change(connection, key, owner, attempt, done)
             changed: dict[str, Any] = {"updated_at": now}
             if state is not None:
                 changed["state"] = state.model_dump(mode="json")
@@ -199,32 +203,36 @@ class Inbox:
                 changed["read_until"] = read_until
             connection.execute(update(threads).where(threads.c.id == thread_id).values(changed))
 
-    def put_back(self, key: str, owner: str, delay_s: float, error: str) -> None:
+    def put_back(self, key: str, owner: str, delay_s: float, error: str, attempt: int | None = None) -> None:
         """The turn is to be tried again, not before `delay_s` seconds from now.
 
         Raises:
             LeaseLost: it is no longer this owner's.
         """
         changed = {"state": "queued", "lease_until": None, "not_before": self.clock() + delay_s, "error": error}
-        self._change_own(key, owner, changed)
+        self._change_own(key, owner, attempt, changed)
 
-    def bury(self, key: str, owner: str, error: str) -> None:
+    def bury(self, key: str, owner: str, error: str, attempt: int | None = None) -> None:
         """The turn is given up and kept as a dead letter.
 
         Raises:
             LeaseLost: it is no longer this owner's.
         """
         changed = {"state": "dead", "lease_until": None, "finished_at": self.clock(), "error": error}
-        self._change_own(key, owner, changed)
+        self._change_own(key, owner, attempt, changed)
 
-    def _change_own(self, key: str, owner: str, changed: dict[str, Any]) -> None:
+    def _change_own(self, key: str, owner: str, attempt: int | None, changed: dict[str, Any]) -> None:
         with self.engine.begin() as connection:
-            self._change(connection, key, owner, changed)
+            self._change(connection, key, owner, attempt, changed)
 
-    def _change(self, connection: Connection, key: str, owner: str, changed: dict[str, Any]) -> str:
+    def _change(
+        self, connection: Connection, key: str, owner: str, attempt: int | None, changed: dict[str, Any]
+    ) -> str:  # fmt: skip
         """Change a turn that this owner still holds; its thread's id. What is over keeps no address to answer to."""
-        own = and_(turns.c.key == key, turns.c.state == "running", turns.c.owner == owner)
-        held = and_(own, turns.c.lease_until >= self.clock())
+        held = and_(
+            turns.c.key == key, turns.c.state == "running", turns.c.owner == owner, turns.c.lease_until >= self.clock(),
+            true() if attempt is None else turns.c.attempts == attempt,
+        )  # fmt: skip
         query = update(turns).where(held).values(changed).returning(turns.c.thread_id, turns.c.body)
         found = connection.execute(query).one_or_none()
         if found is None:

@@ -1,7 +1,8 @@
-"""Work off the event loop: a few threads for the database, a bounded number for computing.
+"""Work off the event loop: threads for the database and for small sums, processes or threads for answers.
 
-Pools of their own, so that recording a question never waits behind the answering of others. Threads and not processes: the
-engine and the index are loaded once, and two busy threads leave the event loop its turn every few milliseconds.
+Pools of their own, so that recording a question never waits behind the answering of others, and a form's check, for
+which Slack waits, never behind an answer. Processes where the real pipeline answers: then every core is used, and what
+computes does not take the interpreter's lock from who acknowledges.
 """
 
 from __future__ import annotations
@@ -12,20 +13,25 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
+from bot.processes import Processes
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _DATABASE_THREADS = 4
 _URGENT_THREADS = 3
+_COMPUTE_THREADS = 2
 
 
 class Offload:
-    """The pools. `close` does not wait for a computation that hangs."""
+    """The pools. `close` does not wait for an answer that hangs."""
 
-    def __init__(self, compute_workers: int) -> None:
+    def __init__(self, answer_workers: int, processes: Processes | None = None) -> None:
         self._database = ThreadPoolExecutor(_DATABASE_THREADS, "database")
         self._urgent = ThreadPoolExecutor(_URGENT_THREADS, "urgent")
-        self._compute = ThreadPoolExecutor(compute_workers, "compute")
+        self._compute = ThreadPoolExecutor(_COMPUTE_THREADS, "compute")
+        self._answers = ThreadPoolExecutor(answer_workers, "answers")
+        self._processes = processes
 
     async def database(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a transaction."""
@@ -36,13 +42,29 @@ class Offload:
         return await self._run(self._urgent, functools.partial(work, *args, **kwargs))
 
     async def compute(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a computation; waits while all workers are busy."""
+        """Run a small computation, such as the check of a form: never behind an answer."""
         return await self._run(self._compute, functools.partial(work, *args, **kwargs))
+
+    async def answer(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run what answers; waits while all workers are busy."""
+        return await self._run(self._answers, functools.partial(work, *args, **kwargs))
+
+    async def draw(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a heavy function of a module, whose arguments and result can be sent to a process, as answers are run.
+
+        Raises:
+            ComputationFault: its process gave no result.
+        """
+        if self._processes is None:
+            return await self.answer(work, *args, **kwargs)
+        return await self.answer(functools.partial(self._processes.run, work, *args, **kwargs))
 
     @staticmethod
     async def _run(pool: ThreadPoolExecutor, work: Callable[[], R]) -> R:
         return await asyncio.get_running_loop().run_in_executor(pool, work)
 
     def close(self) -> None:
-        for pool in (self._compute, self._urgent, self._database):
+        if self._processes is not None:
+            self._processes.close()
+        for pool in (self._answers, self._compute, self._urgent, self._database):
             pool.shutdown(wait=False, cancel_futures=True)

@@ -18,6 +18,10 @@ class Responder(Protocol):
         self, action: str, payload: Mapping[str, Any], thread: ThreadState, context: Context
     ) -> tuple[Answer, ThreadState]: ...
 
+    def warm(self) -> None:
+        """Load what the first question would wait for. Called once, before any other."""
+        ...
+
 
 class Pipeline:
     """The real one. Loading it takes a second or two and happens at the first use or at `warm`."""

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, Insert, Table, and_, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.answer import Answer
-from bot.database import reading
+from bot.database import reading, relaxed
 from bot.schema import answers, feedback, team_defaults, threads, turns
 from bot.thread import TeamDefaults, ThreadState
 
@@ -104,7 +104,8 @@ class Store:
         row = {
             "id": answer.id, "thread_id": thread_id, "body": answer.model_dump(mode="json"), "created_at": self.clock(),
         }  # fmt: skip
-        with self.engine.begin() as connection:
+        # The mark set before it is posted goes to the disk after this, and takes it along.
+        with relaxed(self.engine).begin() as connection:
             upsert(connection, answers, row, change=("body",))
 
     def answer(self, answer_id: str) -> StoredAnswer | None:

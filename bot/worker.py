@@ -27,6 +27,7 @@ from bot.fairness import shares_of
 from bot.inbox import Inbox, LeaseLost, NewTurn, Turn
 from bot.logs import logger
 from bot.offload import Offload
+from bot.processes import ComputationEnded, ComputationHung
 from bot.responder import Responder
 from bot.settings import Settings
 from bot.store import Store
@@ -38,8 +39,10 @@ log = logger()
 
 _BACKOFF_S: Final = (1.0, 2.0, 5.0, 15.0, 30.0, 60.0)
 _DRAIN_S: Final = 10.0
+# A question that ends the process it is computed in is tried so often: once may be the memory that others took.
+_DEADLY_ATTEMPTS: Final = 3
 # A status is shown for what takes longer than this, and renewed because Slack clears it after two minutes.
-_SLOW_S: Final = 0.3
+_SLOW_S: Final = 0.6
 _PROGRESS_EVERY_S: Final = 60.0
 _PROGRESS_S: Final = 2.0
 
@@ -232,13 +235,13 @@ class Worker:
             return
         delay_s = error.delay_s or _BACKOFF_S[min(turn.attempts, len(_BACKOFF_S)) - 1]
         log.warning("turn put back", turn=turn.key, reason=str(error), delay_s=delay_s, attempt=turn.attempts)
-        await self.offload.database(self.inbox.put_back, turn.key, self.owner, delay_s, str(error))
+        await self.offload.database(self.inbox.put_back, turn.key, self.owner, delay_s, str(error), turn.attempts)
         metrics.turns.labels(turn.kind, "put back").inc()
 
     async def _give_up(self, turn: Turn, error: Refused) -> None:
         number = error_id_of(turn.key)
         log.error("turn given up", turn=turn.key, id=number, reason=str(error))
-        await self.offload.database(self.inbox.bury, turn.key, self.owner, str(error))
+        await self.offload.database(self.inbox.bury, turn.key, self.owner, str(error), turn.attempts)
         metrics.turns.labels(turn.kind, "dead").inc()
         if error.say:
             await self.voice.say(turn, error.say, id=number)
@@ -260,7 +263,7 @@ class Worker:
         while True:
             await asyncio.sleep(self.inbox.lease_s / 3)
             try:
-                await self.offload.database(self.inbox.renew, turn.key, self.owner)
+                await self.offload.database(self.inbox.renew, turn.key, self.owner, turn.attempts)
                 held_until = time.monotonic() + self.inbox.lease_s
             except LeaseLost:
                 held_until = 0.0
@@ -272,13 +275,13 @@ class Worker:
 
     async def _answer(self, turn: Turn) -> None:
         async def begin() -> None:
-            await self.offload.database(self.inbox.start_posting, turn.key, self.owner)
+            await self.offload.database(self.inbox.start_posting, turn.key, self.owner, turn.attempts)
 
         if turn.kind == "share":
             await self._share(turn, begin)
         elif turn.body.get("action") == "export":
             await self.voice.export(turn, await self._stored(turn), begin)
-            await self.offload.database(self.inbox.finish, turn.key, self.owner)
+            await self.offload.database(self.inbox.finish, turn.key, self.owner, turn.attempts)
         else:
             await self._respond(turn, begin)
 
@@ -296,7 +299,13 @@ class Worker:
         with metrics.post_seconds.time(), span("post"):
             await self.voice.deliver(turn, answer, begin)
         await self.offload.database(
-            self.inbox.finish, turn.key, self.owner, state=after, answer_id=answer.id, read_until=read_until
+            self.inbox.finish,
+            turn.key,
+            self.owner,
+            turn.attempts,
+            state=after,
+            answer_id=answer.id,
+            read_until=read_until,
         )
 
     async def _catch_up(self, turn: Turn) -> None:
@@ -311,11 +320,15 @@ class Worker:
                     if turn.kind == "action":
                         payload = await self._payload(turn)
                         action = str(turn.body["action"])
-                        return await self.offload.compute(self.responder.act, action, payload, state, context)
+                        return await self.offload.answer(self.responder.act, action, payload, state, context)
                     text = str(turn.body["text"])
-                    return await self.offload.compute(self.responder.respond, text, state, context)
-            except TimeoutError:
+                    return await self.offload.answer(self.responder.respond, text, state, context)
+            except (TimeoutError, ComputationHung):
                 raise Refused(f"no answer within {self.settings.answer_timeout_s:g} s") from None
+            except ComputationEnded as error:
+                if turn.attempts >= _DEADLY_ATTEMPTS:
+                    raise Refused(f"{error}, {turn.attempts} times") from None
+                raise TryLater(str(error)) from None
 
     @asynccontextmanager
     async def _showing(self, turn: Turn) -> AsyncIterator[None]:
@@ -375,7 +388,7 @@ class Worker:
             self.store.save_thread, f"{turn.team}/{turn.channel}/{root_ts}", state,
             team=turn.team, channel=turn.channel, root_ts=root_ts,
         )  # fmt: skip
-        await self.offload.database(self.inbox.finish, turn.key, self.owner)
+        await self.offload.database(self.inbox.finish, turn.key, self.owner, turn.attempts)
         await self.voice.say(turn, "shared")
 
 

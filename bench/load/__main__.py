@@ -44,7 +44,7 @@ def database(kind: str, data: Path) -> Iterator[str]:
 
 def _print(row: dict[str, object]) -> None:
     for name, value in row.items():
-        print(f"{name:>28}  {value}")
+        print(f"{name:>30}  {value}")
 
 
 def main() -> int:

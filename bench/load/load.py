@@ -50,6 +50,9 @@ class Load:
     refused: int = 0
     memory_mib: list[list[float]] = field(default_factory=list)
     load_average: tuple[float, float] = (0.0, 0.0)
+    cpu_s: float = 0.0
+    double_cpu_s: float = 0.0
+    """Processor time of the replicas, and of the double with whoever asks, while the load was on."""
 
     def row(self) -> dict[str, object]:
         """What is worth a line of a table."""
@@ -67,6 +70,8 @@ class Load:
             "refused acks": self.refused,
             "MiB after a quarter": [round(found) for found in early],
             "MiB at the end": [round(found) for found in late],
+            "CPU s of replicas, an answer": round(self.cpu_s / max(1, len(self.answers_s)), 4),
+            "CPU s of the double, an answer": round(self.double_cpu_s / max(1, len(self.answers_s)), 4),
             "load average before, after": self.load_average,
         }
 
@@ -86,8 +91,10 @@ async def load(
     async with deployed(replicas, database, data, SIZEWISE_EMBEDDINGS="off") as deployment:
         await _warm(deployment)
         watching = asyncio.create_task(_memory(deployment.replicas, found))
+        spent_s, own_s = _cpu_s(deployment.replicas), time.process_time()
         asked = await _ask(deployment, seconds, slash_per_s, questions_per_s, found)
         await _settle(database, deployment.slack, asked, found)
+        found.cpu_s, found.double_cpu_s = _cpu_s(deployment.replicas) - spent_s, time.process_time() - own_s
         watching.cancel()
     found.load_average = (round(before, 1), round(os.getloadavg()[0], 1))
     return found
@@ -108,6 +115,10 @@ async def _warm(deployment: Deployment) -> None:
     for text in TEXTS:
         question = await deployment.slack.mention(anna, channel, text)
         await deployment.slack.answer(question, timeout_s=300)
+
+
+def _cpu_s(replicas: list[Replica]) -> float:
+    return sum(replica.cpu_s for replica in replicas)
 
 
 async def _memory(replicas: list[Replica], found: Load) -> None:
@@ -141,7 +152,8 @@ async def _slash(slack: Slack, user: User, channel: Channel, text: str, asked: l
     delivery = await slack.slash(user, channel, text)
     _acknowledged(found, [delivery])
     issued = slack.workspace.response_urls[str(delivery.payload["response_url"])]
-    while not issued.uses and time.time() - at < _PATIENCE_S:
+    # What is not acknowledged is an error that its asker sees at once, and nothing follows.
+    while delivery.acknowledged and not issued.uses and time.time() - at < _PATIENCE_S:
         await asyncio.sleep(0.02)
     now = time.time()
     asked.append(_Asked(at, lambda: now if issued.uses else None))

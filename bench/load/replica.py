@@ -20,6 +20,9 @@ class Slow:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
 
+    def warm(self) -> None:
+        """There is nothing to load."""
+
     def respond(self, text: str, thread: ThreadState, context: Context) -> tuple[Answer, ThreadState]:
         if text == "poison":
             os._exit(9)

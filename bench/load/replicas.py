@@ -75,10 +75,40 @@ class Replica:
 
     @property
     def resident_mib(self) -> float:
-        """Memory of the process in MiB as the kernel counts it."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text("ascii") if self.process else ""
-        lines = (line.split() for line in status.splitlines())
-        return next((int(line[1]) / 1024 for line in lines if line[0] == "VmRSS:"), 0.0)
+        """Memory in MiB of the process and of those it started, as the kernel counts it; pages they share count once a process."""
+        return sum(_status_kib(pid) for pid in self._family()) / 1024
+
+    @property
+    def cpu_s(self) -> float:
+        """Processor time in seconds that the process and those it started have taken."""
+        return sum(_ticks(pid) for pid in self._family()) / os.sysconf("SC_CLK_TCK")
+
+    def _family(self) -> list[int]:
+        if self.process is None:
+            return []
+        found = [self.process.pid]
+        for pid in found:
+            for children in Path(f"/proc/{pid}/task").glob("*/children"):
+                found += map(int, _read_proc(children).split())
+        return found
+
+
+def _read_proc(path: Path) -> str:
+    """A file of /proc; empty where its process is gone by now."""
+    with contextlib.suppress(OSError):
+        return path.read_text("ascii")
+    return ""
+
+
+def _status_kib(pid: int) -> int:
+    lines = (line.split() for line in _read_proc(Path(f"/proc/{pid}/status")).splitlines())
+    return next((int(line[1]) for line in lines if line[0] == "VmRSS:"), 0)
+
+
+def _ticks(pid: int) -> int:
+    """User and system time of a process; the fields are counted after the name, which may hold blanks."""
+    fields = _read_proc(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
+    return sum(map(int, fields[11:13]))
 
 
 @dataclass

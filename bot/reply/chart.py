@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import textwrap
-from typing import Final
+from typing import Any, Final
 
 from bot.answer import Chart, ChartBar, Lang
 from bot.reply.wording import wording
@@ -33,8 +33,9 @@ def png(chart: Chart, lang: Lang, *, titled: bool = True) -> bytes:
         axes.set_title(chart.title, loc="left", fontsize=_FONT + 1)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=6, fontsize=_FONT, frameon=False)
     buffer = io.BytesIO()
-    figure.set_canvas(FigureCanvasAgg(figure))
-    figure.savefig(buffer, format="png")
+    canvas: Any = FigureCanvasAgg(figure)
+    # Not `savefig`, which lays everything out twice for the same picture.
+    canvas.print_png(buffer)
     return buffer.getvalue()
 
 

@@ -22,7 +22,7 @@ from bot.inbox import Inbox
 from bot.offload import Offload
 from bot.operations.data import Holdings
 from bot.operations.upkeep import forget_what_is_old
-from bot.responder import Pipeline, Responder
+from bot.responder import Responder
 from bot.settings import Settings
 from bot.slack.clients import identify, web_client
 from bot.slack.errors import code_of, translated
@@ -33,7 +33,6 @@ from bot.slack.room import Room
 from bot.slack.voice import SlackVoice
 from bot.slack.workspaces import Workspace, Workspaces
 from bot.store import Store
-from bot.surroundings import context_for
 from bot.thread import Context
 from bot.worker import Refused, TryLater, Worker
 
@@ -111,16 +110,23 @@ async def running(settings: Settings, responder: Responder | None = None) -> Asy
 
     Without a responder it is the pipeline with everything it can cite.
     """
-    offload = Offload(settings.compute_workers)
+    processes = None
+    if responder is None:
+        # Imported here: whoever brings a responder of their own need not load the pipeline.
+        from bot.answering import InProcesses, processes_for
+
+        processes = processes_for(settings.compute_workers, settings.answer_timeout_s)
+        responder = InProcesses(processes)
+    offload = Offload(settings.compute_workers, processes)
     engine = engine_for(settings.database)
     await offload.database(migrate, engine)
     workspaces = await _workspaces(settings, engine, offload)
     inbox, store = Inbox(engine, settings.lease_s), Store(engine)
     voice = SlackVoice(workspaces, store, offload, settings.strict)
-    worker = Worker(inbox, store, voice, responder or Pipeline(), offload, settings, Context())
+    worker = Worker(inbox, store, voice, responder, offload, settings, Context())
     room = Room(settings, workspaces, inbox, store, offload, voice, worker)
     bolt = build(room)
-    room.work = asyncio.create_task(_work(worker, offload, warm=responder is None))
+    room.work = asyncio.create_task(_work(worker, offload))
     upkeep = asyncio.create_task(forget_what_is_old(Holdings(engine), offload, settings.retention_days))
     try:
         async with _socket(bolt, room):
@@ -133,11 +139,9 @@ async def running(settings: Settings, responder: Responder | None = None) -> Asy
         engine.dispose()
 
 
-async def _work(worker: Worker, offload: Offload, *, warm: bool) -> None:
+async def _work(worker: Worker, offload: Offload) -> None:
     """Answer until stopped. Questions are recorded from the start; a first index may take minutes to build."""
-    if warm:
-        worker.around = await offload.compute(context_for, None, True, quiet=True)
-        await offload.compute(Pipeline().warm)
+    await offload.answer(worker.responder.warm)
     await worker.run()
 
 

@@ -13,6 +13,7 @@ from bot.answer import Answer, Lang
 from bot.inbox import NewTurn, Turn
 from bot.logs import logger
 from bot.offload import Offload
+from bot.processes import ComputationFault
 from bot.reply.blocks import Attachment, Message, Reply, as_text, attachment, render
 from bot.reply.chart import png
 from bot.reply.export import export as exported
@@ -261,13 +262,13 @@ class SlackVoice:
                 file["name"] async for m in self._since(turn) for file in m.get("files", [])
             }:
                 return
-            picture = await self.offload.compute(png, answer.chart, answer.lang, titled=False)
+            picture = await self.offload.draw(png, answer.chart, answer.lang, titled=False)
             async with translated():
                 await self.client.files_upload_v2(
                     channel=turn.channel, thread_ts=thread_ts, filename=name, title=cut(answer.chart.title, _TITLE_CHARS),
                     content=picture, alt_txt=cut(answer.chart.alt_text, _ALT_CHARS),
                 )  # fmt: skip
-        except (TryLater, Refused, BlocksRefused) as error:
+        except (TryLater, Refused, BlocksRefused, ComputationFault) as error:
             log.error("chart not shown", turn=turn.key, reason=str(error))
 
     async def _is_new(self, turn: Turn, answer: Answer) -> bool:

@@ -115,6 +115,21 @@ def test_a_lease_that_lapses_is_taken_over_and_its_owner_may_say_nothing_more(in
     assert inbox.states() == {"done": 1}
 
 
+def test_an_owner_that_took_a_turn_up_twice_speaks_for_the_later_lease_alone(inbox: Inbox, clock: Clock) -> None:
+    """As after a machine slept, or its clock jumped: the earlier attempt is still at work in the same process."""
+    inbox.record(turn("a"))
+    inbox.lease("me", 1)
+    clock.now += 31
+    [again] = inbox.lease("me", 1)
+    assert again.attempts == 2
+    for method in (inbox.renew, inbox.start_posting, inbox.finish):
+        with pytest.raises(LeaseLost):
+            method("a", "me", 1)
+    inbox.start_posting("a", "me", 2)
+    inbox.finish("a", "me", 2)
+    assert inbox.states() == {"done": 1}
+
+
 def test_an_owner_whose_lease_has_lapsed_may_not_post_even_if_nobody_took_over(inbox: Inbox, clock: Clock) -> None:
     inbox.record(turn("a"))
     inbox.lease("slow", 1)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import io
 import json
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 
 from bot.operations.turns import DeadLetters
+from bot.processes import Processes
 from bot.reply.labels import label
 from bot.slack.http import MAX_BODY_BYTES, readiness
 from bot.worker import error_id_of
@@ -87,6 +89,74 @@ async def test_an_answer_that_never_comes_ends_as_an_apology_with_an_id(start: A
         assert notice.text == label("de", "failed", id=dead.id)
         assert dead.error == "no answer within 0.5 s"
         assert chat.slack.answers(hanging) == []
+
+
+async def test_a_question_that_ends_its_process_is_given_up_and_no_other_is_harmed(start: Any) -> None:
+    """As where memory runs out under one question: the asker is told, an operator finds it, the bot stays up."""
+    processes = Processes(2, 60.0, os.getpid, "os")
+    async with start("http") as chat:
+        cheap = chat.responder.respond
+
+        def respond(text: str, *rest: Any) -> Any:
+            if text == "poison":
+                processes.run(os._exit, 9)
+            processes.run(time.sleep, 0.02)
+            return cheap(text, *rest)
+
+        chat.responder.respond = respond
+        poison = await chat.slack.mention(chat.anna, chat.channel, "poison", order="mention only")
+        others = [
+            await chat.slack.mention(chat.bert, chat.channel, f"other {n}", order="mention only") for n in range(12)
+        ]
+        for question in others:
+            assert (await chat.slack.answer(question)).text == question.text.partition("> ")[2]
+        notice = await chat.slack.shown(chat.anna, timeout_s=60)
+        await chat.idle()
+        [dead] = DeadLetters(chat.room.inbox.engine).unfinished()
+        assert notice.text == label("de", "failed", id=dead.id)
+        assert dead.error == "the computation ended its process, 3 times"
+        assert chat.slack.answers(poison) == []
+        assert [len(chat.slack.answers(question)) for question in others] == [1] * len(others)
+    processes.close()
+
+
+@contextlib.contextmanager
+def full_disk(engine: Any) -> Iterator[None]:
+    """SQLite gets no more pages than it has: what it says and does then is what it does on a full disk."""
+
+    def at_most(connection: Any, _record: object, _proxy: object) -> None:
+        connection.execute("PRAGMA max_page_count=1")
+
+    def any_number(connection: Any, _record: object, _proxy: object) -> None:
+        connection.execute("PRAGMA max_page_count=1000000000")
+
+    event.listen(engine, "checkout", at_most)
+    try:
+        yield
+    finally:
+        event.remove(engine, "checkout", at_most)
+        event.listen(engine, "checkout", any_number)
+
+
+async def test_a_full_disk_loses_nothing_that_was_acknowledged(start: Any) -> None:
+    """What cannot be recorded is not acknowledged and comes again; what was in hand is answered once there is room."""
+    long = "how much? " * 2_000
+    async with start("http", lease_s=1.5, retry_delays_s=(0.2, 1.0, 3.0)) as chat:
+        hold = chat.responder.hold = threading.Event()
+        in_hand = await chat.slack.mention(chat.anna, chat.channel, long, order="mention only")
+        await chat.slack.until(lambda: len(chat.responder.asked) == 1, what="a computation")
+        with full_disk(chat.room.inbox.engine):
+            late = await chat.slack.mention(chat.bert, chat.channel, long, order="mention only")
+            assert chat.slack.deliverer.log[-1].attempts[0].status == 500
+            hold.set()
+            await asyncio.sleep(0.6)
+            assert chat.slack.answers(in_hand) == []
+        for question in (in_hand, late):
+            await chat.slack.answer(question)
+        await chat.idle()
+        parts = [{str(m.metadata) for m in chat.slack.answers(question)} for question in (in_hand, late)]
+        assert [len(chat.slack.answers(question)) for question in (in_hand, late)] == [len(part) for part in parts]
+        assert chat.room.inbox.states() == {"done": 2}
 
 
 async def test_a_dead_letter_that_is_retried_is_answered(start: Any) -> None:

@@ -41,6 +41,9 @@ class Cheap:
     fail: Exception | None = None
     change: Callable[[Answer], Answer] = lambda answer: answer
 
+    def warm(self) -> None:
+        """There is nothing to load."""
+
     def respond(self, text: str, thread: ThreadState, context: Context) -> tuple[Answer, ThreadState]:
         self.asked.append(text)
         if self.hold is not None:

@@ -16,6 +16,9 @@ from bot.thread import Context, ThreadState, Turn
 class Slow:
     """Says what was asked, after a while."""
 
+    def warm(self) -> None:
+        """There is nothing to load."""
+
     def respond(self, text: str, thread: ThreadState, context: Context) -> tuple[Answer, ThreadState]:
         time.sleep(0.05)
         said = " | ".join([turn.text for turn in thread.turns] + [text])
