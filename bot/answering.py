@@ -28,9 +28,10 @@ def _around() -> Context:
 
 
 def _here(context: Context) -> Context:
-    """What the asking process knows of a question, and the sources that are open in this one."""
-    around = _around()
-    return dataclasses.replace(context, knowledge=around.knowledge, phraser=around.phraser, reader=around.reader, hub=around.hub)
+    """What the asking process knows of a question, with the sources and models that are open in this one."""
+    return dataclasses.replace(
+        _around(), defaults=context.defaults, lang=context.lang, answer_id=context.answer_id, extra=context.extra
+    )
 
 
 def _respond(text: str, thread: ThreadState, context: Context) -> tuple[Answer, ThreadState]:
