@@ -67,7 +67,7 @@ def llama_bench(resolved: Resolved, estimate: Estimate) -> LaunchCommand:
     given, output = lengths(resolved)
     words = start("llama-bench", "-m", file_name(resolved)).option("-p", given).option("-n", output)
     words.option("-d", resolved.prior_tokens or None)
-    placement(resolved, estimate, words)
+    placement(resolved, estimate, words, is_bench=True)
     words.option("-fa", 1 if settings.flash else 0)
     cache_formats(resolved, words)
     words.option("-b", asked.batch_tokens).option("-ub", asked.ubatch_tokens)

@@ -9,7 +9,7 @@ from sizing.estimate import Estimate, Warning_
 from sizing.launch_lines.command import LaunchCommand, Words, start
 from sizing.memory.local.compute import LATENT_PIECE_BYTES
 from sizing.memory.local.layers import override_texts
-from sizing.memory.local.settings import LlamaSettings, llama_settings
+from sizing.memory.local.settings import LlamaSettings, llama_settings, since
 from sizing.resolve import Resolved
 from sizing.units import MIB
 
@@ -18,6 +18,7 @@ _KV_NAMES = {
     "kv-q4_1": "q4_1", "kv-q4_0": "q4_0", "kv-iq4_nl": "iq4_nl",
 }  # fmt: skip
 _DEFAULT_KV = ("f16", "bf16")
+_COUNTS_MOE_LAYERS = ("2025-08", 6076)  # --n-cpu-moe, in llama.cpp and ik_llama.cpp alike
 _MLX_KV_BITS = {"kv-mlx-8bit": 8, "kv-q8_0": 8, "kv-mlx-4bit": 4, "kv-q4_0": 4}
 _TABBY_CACHE = {"kv-q8_0": "Q8", "kv-q4_0": "Q4", "kv-exl3-4bit": "4,4", "kv-exl3-6bit": "6,6", "kv-exl3-8bit": "8,8"}
 
@@ -28,22 +29,29 @@ def file_name(resolved: Resolved) -> str:
     return f"{resolved.architecture.id.rpartition('/')[2]}-{quant}.gguf"
 
 
-def placement(resolved: Resolved, estimate: Estimate, words: Words) -> None:
-    """The options that put layers and experts where the estimate has them, or where it says that they would fit."""
+def placement(resolved: Resolved, estimate: Estimate, words: Words, *, is_bench: bool = False) -> None:
+    """The options that put layers and experts where the estimate has them, or where it says that they would fit.
+
+    `llama-bench` reads a comma as "and another run", so that its lists have separators of their own.
+    """
     asked = resolved.spec.engine
     found = _warning(estimate, "offloaded_to_ram") or _warning(estimate, "offload_would_fit")
     params = found.params if found else {}
     layers = len(resolved.architecture.layers) + 1
     words.option("-ngl", asked.gpu_layers if asked.gpu_layers is not None else params.get("gpu_layers", layers))
-    words.option("--n-cpu-moe", asked.cpu_moe_layers or params.get("cpu_moe_layers"))
+    overrides = [*override_texts(asked.tensor_overrides)]
+    moe_layers = asked.cpu_moe_layers or params.get("cpu_moe_layers")
+    if moe_layers and not since(resolved.engine, *_COUNTS_MOE_LAYERS):
+        overrides.append(rf"blk\.({'|'.join(map(str, range(moe_layers)))})\.ffn_.*_exps=CPU")
+    else:
+        words.option("--n-cpu-moe", moe_layers)
     words.option("-sm", asked.split_mode)
-    for text in override_texts(asked.tensor_overrides):
+    for text in [";".join(overrides)] if is_bench and overrides else overrides:
         words.option("-ot", text)
     uneven = _warning(estimate, "uneven_split_needed")
-    if asked.tensor_split:
-        words.option("-ts", ",".join(f"{part:g}" for part in asked.tensor_split))
-    elif uneven:
-        words.option("-ts", ",".join(map(str, uneven.params["layers_per_device"])))
+    parts = asked.tensor_split or (uneven.params["layers_per_device"] if uneven else None)
+    if parts:
+        words.option("-ts", ("/" if is_bench else ",").join(f"{part:g}" for part in parts))
 
 
 def _warning(estimate: Estimate, code: str) -> Warning_ | None:
@@ -63,15 +71,17 @@ def llama_server(resolved: Resolved, estimate: Estimate) -> LaunchCommand:
     words = start("llama-server", "-m", file_name(resolved)).option("-c", _total_context(resolved))
     words.option("-np", settings.slots)
     placement(resolved, estimate, words)
-    _flash(settings, words)
+    _flash(resolved, settings, words)
     cache_formats(resolved, words)
     words.option("-b", asked.batch_tokens).option("-ub", asked.ubatch_tokens).flag("--swa-full", asked.swa_full)
     if settings.is_ik and resolved.architecture.mla is not None:
         words.option("-mla", settings.latent_mode).option(
             "-amb", asked.attention_max_mib or round(LATENT_PIECE_BYTES / MIB)
         )
-    if settings.drafts:
-        words.option("--draft-max", settings.drafts)
+    if settings.drafts and settings.is_ik:
+        words.option("--spec-type", f"mtp:n_max={settings.drafts}")
+    elif settings.drafts:
+        words.option("--spec-type", "draft-mtp").option("--spec-draft-n-max", settings.drafts)
     return LaunchCommand(resolved.engine.name, "serve", tuple(words.words), notes=("name_your_file",))
 
 
@@ -79,11 +89,13 @@ def _total_context(resolved: Resolved) -> int:
     return resolved.spec.engine.total_context_tokens or resolved.context_tokens * resolved.concurrency
 
 
-def _flash(settings: LlamaSettings, words: Words) -> None:
-    if settings.is_ik:
-        words.flag("-fa", settings.flash)
-    else:
+def _flash(resolved: Resolved, settings: LlamaSettings, words: Words) -> None:
+    """A bare flag once, a choice since September 2025 in llama.cpp and November 2025 in ik_llama.cpp."""
+    choice = since(resolved.engine, "2025-11", 10**6) if settings.is_ik else since(resolved.engine, "2025-09", 6325)
+    if choice:
         words.option("-fa", "on" if settings.flash else "off")
+    else:
+        words.flag("-fa", settings.flash)
 
 
 def ollama(resolved: Resolved) -> tuple[LaunchCommand, ...]:

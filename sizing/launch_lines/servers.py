@@ -17,7 +17,13 @@ _VLLM_KV = {
 }  # fmt: skip
 _SGLANG_KV = {"kv-fp8-e4m3": "fp8_e4m3", "kv-fp8-e5m2": "fp8_e5m2", "kv-fp4": "fp4_e2m1"}
 _QUANTIZE_ON_LOAD = {"fp8-pertensor": "fp8", "bnb-nf4": "bitsandbytes", "bnb-int8": "bitsandbytes"}
-_LMDEPLOY_POLICY = {"kv-int8": 8, "kv-int4": 4}
+_TGI_QUANTIZE = {"fp8-pertensor": "fp8", "bnb-nf4": "bitsandbytes-nf4", "bnb-int8": "bitsandbytes"}
+_LMDEPLOY_POLICY = {"kv-int8": "int8", "kv-int4": "int4", "kv-fp8-e4m3": "fp8", "kv-fp8-e5m2": "fp8_e5m2"}
+_VLLM_LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
+_SGLANG_DRAFTS = {"mtp": "NEXTN", "draft": "STANDALONE"}
+# Options that changed: version of vLLM from which on the newer form is read.
+_SPECULATIVE_AS_JSON = (0, 8)
+_LIMITS_AS_JSON = (0, 9)
 
 
 def quantized_checkpoint_note(resolved: Resolved) -> tuple[str, ...]:
@@ -49,17 +55,39 @@ def vllm(resolved: Resolved) -> LaunchCommand:
 
 
 def _vllm_extras(resolved: Resolved, words: Words) -> None:
-    speculative = _speculative(resolved)
-    if speculative is not None:
-        method, tokens, draft = speculative
-        config = {"method": method, "num_speculative_tokens": tokens} | ({"model": draft} if draft else {})
-        words.option("--speculative-config", json.dumps(config))
-    if resolved.spec.images_per_request is not None and resolved.architecture.params.get("vision"):
-        words.option("--limit-mm-per-prompt", json.dumps({"image": resolved.spec.images_per_request}))
+    asked = resolved.spec.engine
+    words.option("--cpu-offload-gb", asked.cpu_offload_gib).option("--kv-offloading-size", asked.kv_offload_gib)
+    if asked.redundant_experts:
+        words.flag("--enable-eplb", True)
+        words.option("--eplb-config", json.dumps({"num_redundant_experts": asked.redundant_experts}))
+    _vllm_speculative(resolved, words)
+    images = resolved.spec.images_per_request
+    if images is not None and resolved.architecture.params.get("vision"):
+        as_json = _is_since(resolved, _LIMITS_AS_JSON)
+        words.option("--limit-mm-per-prompt", json.dumps({"image": images}) if as_json else f"image={images}")
     if any(entry.role == "lora" for entry in resolved.beside):
         adapters = [entry for entry in resolved.beside if entry.role == "lora"]
         words.flag("--enable-lora", True).option("--max-loras", sum(entry.count for entry in adapters))
-        words.option("--max-lora-rank", max(entry.rank or 16 for entry in adapters))
+        wanted = max(entry.rank or 16 for entry in adapters)
+        words.option("--max-lora-rank", next((rank for rank in _VLLM_LORA_RANKS if rank >= wanted), wanted))
+
+
+def _is_since(resolved: Resolved, version: tuple[int, int]) -> bool:
+    """Whether the engine is of that version or later; an unknown one counts as current."""
+    return resolved.engine.era is None or resolved.engine.era >= version
+
+
+def _vllm_speculative(resolved: Resolved, words: Words) -> None:
+    speculative = _speculative(resolved)
+    if speculative is None:
+        return
+    method, tokens, draft = speculative
+    if not _is_since(resolved, _SPECULATIVE_AS_JSON):
+        words.option("--speculative-model", draft or f"[{method}]").option("--num-speculative-tokens", tokens)
+        return
+    named = {} if method == "draft" else {"method": method}  # a draft model is recognised by itself
+    config = named | {"num_speculative_tokens": tokens} | ({"model": draft} if draft else {})
+    words.option("--speculative-config", json.dumps(config))
 
 
 def _on_load(resolved: Resolved) -> str | None:
@@ -93,12 +121,22 @@ def sglang(resolved: Resolved) -> LaunchCommand:
     words.option("--chunked-prefill-size", asked.max_num_batched_tokens).flag(
         "--disable-cuda-graph", asked.enforce_eager
     )
-    speculative = _speculative(resolved)
-    if speculative is not None:
-        method, tokens, draft = speculative
-        words.option("--speculative-algorithm", "NEXTN" if method == "mtp" else method.upper())
-        words.option("--speculative-num-draft-tokens", tokens).option("--speculative-draft-model-path", draft)
+    _sglang_speculative(resolved, words)
     return LaunchCommand("sglang", "serve", tuple(words.words), notes=quantized_checkpoint_note(resolved))
+
+
+def _sglang_speculative(resolved: Resolved, words: Words) -> None:
+    """A chain of drafts: steps, one candidate each, and the token after the last draft; SGLang takes all three or none."""
+    speculative = _speculative(resolved)
+    if speculative is None:
+        return
+    method, tokens, draft = speculative
+    words.option("--speculative-algorithm", _SGLANG_DRAFTS.get(method, method.upper()))
+    if method == "ngram":
+        words.option("--speculative-num-draft-tokens", tokens)
+        return
+    words.option("--speculative-num-steps", tokens).option("--speculative-eagle-topk", 1)
+    words.option("--speculative-num-draft-tokens", tokens + 1).option("--speculative-draft-model-path", draft)
 
 
 def tensorrt_llm(resolved: Resolved) -> LaunchCommand:
@@ -129,6 +167,8 @@ def tgi(resolved: Resolved) -> LaunchCommand:
     words.degree("--num-shard", resolved.tensor).option(
         "--cuda-memory-fraction", resolved.spec.engine.gpu_memory_utilization
     )
+    quantize = _TGI_QUANTIZE.get(resolved.weights.id) if _on_load(resolved) else None
+    words.option("--quantize", quantize)
     words.option("--kv-cache-dtype", {"kv-fp8-e4m3": "fp8_e4m3fn", "kv-fp8-e5m2": "fp8_e5m2"}.get(resolved.kv_k.id))
     return LaunchCommand("tgi", "serve", tuple(words.words), notes=quantized_checkpoint_note(resolved))
 
