@@ -44,15 +44,13 @@ _NO_VALUE = {
     "--disable-cuda-graph",
     "--swa-full",
 }
-# Versions before these could do it at all; a spec that asks for it is not held against their list.
+# What a version could not do at all: a spec that asks for it is not held against its list.
 _LATER = {
     "0.7.3": {
-        "--data-parallel-size",
-        "--enable-expert-parallel",
-        "--decode-context-parallel-size",
+        "int8_per_token_head", "--data-parallel-size", "--enable-expert-parallel", "--decode-context-parallel-size",
         "--kv-cache-memory-bytes",
-    }
-}
+    },
+}  # fmt: skip
 
 
 def _commands(engine: dict[str, Any], setting: dict[str, Any]) -> tuple[LaunchCommand, ...]:
