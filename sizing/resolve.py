@@ -22,7 +22,7 @@ from sizing.engines import Engine, engine_named
 from sizing.errors import UserError
 from sizing.estimate import Assumption
 from sizing.memory.weights import weights_bytes
-from sizing.spec import Beside, KvCacheRef, ModelRef, WorkloadSpec
+from sizing.spec import Beside, KvCacheRef, ModelRef, Speculative, WorkloadSpec
 from sizing.units import GIB
 
 _LLAMA_FAMILY = frozenset({"llama.cpp", "ik_llama.cpp", "ollama", "lm-studio"})
@@ -31,6 +31,7 @@ _FREE_MIX = re.compile(r"(?:gguf-)?(?:ud-)?q(?P<bits>[2-6])_k_[a-z0-9]{1,4}")
 # Words that make a name mean several models ("27B class"), none ("32B AWQ (unnamed)") or a part of one.
 _VAGUE = re.compile(r"\bclass\b|\bunnamed\b|\(talker\)|\d\.x\b|(?<=\d)b?/\d", re.IGNORECASE)
 _SIZE_TOLERANCE = 1.5
+_DRAFT_METHOD = re.compile(r"draft|separate|assist|small", re.IGNORECASE)
 _ANY_RATE = re.compile(r"exl[23]", re.IGNORECASE)
 _META_FP8 = re.compile(r"meta-llama/.*-fp8", re.IGNORECASE)  # Meta's own FP8 checkpoints leave attention in 16 bit
 _NATIVE_ALIASES = {
@@ -131,7 +132,7 @@ def resolve(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> Resolve
         data=data,
         expert=spec.parallel.expert or 1,
         context_parallel=spec.parallel.context or 1,
-        beside=tuple(_beside(entry) for entry in spec.beside),
+        beside=(*(_beside(entry) for entry in spec.beside), *_draft_model(spec)),
         defaults=defaults,
         assumptions=tuple(gaps.found),
     )
@@ -332,6 +333,8 @@ def _weights(
         )  # fmt: skip
     if chosen.id == "fp8-pertensor" and _META_FP8.fullmatch(spec.model.id if spec.model and spec.model.id else ""):
         chosen = catalogue().formats["fp8-mlp"]
+    if engine.name in _LLAMA_FAMILY and chosen.id == "mxfp4" and "gguf-mxfp4_moe" in catalogue().formats:
+        chosen = catalogue().formats["gguf-mxfp4_moe"]
     if chosen.kind == "generic":
         chosen = _meant(chosen, model, engine)
         gaps.fill("weights", chosen.id, "generic_format", written=name, engine=engine.name)
@@ -397,10 +400,13 @@ def _kv_formats(
 
 
 def _default_kv(model: Architecture, weights: Format, engine: Engine) -> tuple[str, str]:
-    """(format, why): NVFP4 checkpoints ask for an FP8 cache, and DeepSeek V4's compressed attention is only served with one."""
+    """(format, why): NVFP4 checkpoints ask for an FP8 cache, as do those that TensorRT-LLM's own tool makes in FP8; DeepSeek V4's
+    compressed attention is only served with one."""
     if engine.name in _SERVER_CONTEXT and model.attention_type == "mla-compressed":
         return "fp8", "engine_default"
     if engine.name in _SERVER_CONTEXT and weights.id == "nvfp4":
+        return "fp8", "checkpoint_default"
+    if engine.name == "tensorrt-llm" and weights.id == "fp8-pertensor":
         return "fp8", "checkpoint_default"
     return "fp16" if engine.name in _LLAMA_FAMILY or model.native_dtype == "fp16" else "bf16", "engine_default"
 
@@ -455,6 +461,10 @@ def _default_context(model: Architecture, engine: Engine, defaults: Defaults) ->
     return min(8192, longest or 8192), "fallback_context"
 
 
+# A rate in total takes requests that add up to it; each is taken to flow faster than anybody reads (5-8 tokens/s), as services sell it.
+_FLUENT_TOKENS_S = 20.0
+
+
 def _concurrency(spec: WorkloadSpec, defaults: Defaults, gaps: _Gaps) -> int:
     if spec.concurrency:
         return spec.concurrency
@@ -464,6 +474,12 @@ def _concurrency(spec: WorkloadSpec, defaults: Defaults, gaps: _Gaps) -> int:
         busy = busy_at_once(spec.users, defaults.active_share)
         gaps.fill("concurrency", busy, "busy_at_once", users=spec.users, active_share=defaults.active_share)
         return busy
+    total = spec.targets.tokens_s_total
+    if total and spec.task in ("inference", "rag"):
+        each = spec.targets.tokens_s_per_user or _FLUENT_TOKENS_S
+        fed = max(1, math.ceil(total / each))
+        gaps.fill("concurrency", fed, "feeds_the_total", tokens_s_total=total, tokens_s_per_user=each)
+        return fed
     gaps.fill("concurrency", defaults.concurrency, "single_request")
     return defaults.concurrency
 
@@ -492,6 +508,19 @@ def _layout(spec: WorkloadSpec, engine: Engine, devices: tuple[Device, ...], gap
         if engine.kind == "local" and pipeline is None:
             return 1, tensor, data or 1
     return tensor, pipeline or 1, data or 1
+
+
+def _draft_model(spec: WorkloadSpec) -> tuple[BesideModel, ...]:
+    """The model that speculation names, unless it is among those beside already. EAGLE, MTP and the like are parts of their target."""
+    asked = spec.engine.speculative
+    if not isinstance(asked, Speculative) or asked.model is None or any(entry.role == "draft" for entry in spec.beside):
+        return ()
+    if not _DRAFT_METHOD.search(asked.method):
+        return ()
+    try:
+        return (_beside(Beside(role="draft", model=ModelRef(id=asked.model))),)
+    except UserError as fault:
+        raise UserError("engine.speculative.model", asked.model, fault.message, fault.suggestions) from None
 
 
 def _beside(entry: Beside) -> BesideModel:

@@ -87,7 +87,12 @@ class Speculative(_Part):
 
 
 class EngineRef(_Part):
-    """The serving engine (or training framework) and those of its settings that change memory or speed."""
+    """The serving engine (or training framework) and those of its settings that change memory or speed.
+
+    `redundant_experts` are copies beside the model's own (EPLB), over all ranks; `kv_offload_gib` is RAM for cache blocks of one
+    replica, `cpu_offload_gib` what of each device's weights stays in RAM; `quantize_on_load` says that the checkpoint is wider than
+    `weights`.
+    """
 
     name: Name | None = None
     version: Name | None = None
@@ -114,6 +119,10 @@ class EngineRef(_Part):
     swa_full: bool | None = None
     total_context_tokens: PositiveTokens | None = None
     file_size_gib: PositiveAmount | None = None
+    redundant_experts: Annotated[int, Field(ge=0, le=65536)] | None = None
+    kv_offload_gib: PositiveAmount | None = None
+    cpu_offload_gib: PositiveAmount | None = None
+    quantize_on_load: bool | None = None
 
 
 class Load(_Part):

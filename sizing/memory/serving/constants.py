@@ -15,6 +15,7 @@ UTILIZATION_FROM_020: Final = 0.92
 UTILIZATION_HIGHEST: Final = (
     0.95  # beyond, the first sampler run or the graphs run out of memory (2 cases at 0.95 to 0.98)
 )
+SWAP_SPACE_V0_GIB: Final = 4.0  # pinned RAM per card, vLLM's own default until V0 went
 SHORTEST_USEFUL_TOKENS: Final = 1024
 
 # vLLM: what a start-up profiles.

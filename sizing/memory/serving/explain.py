@@ -1,4 +1,4 @@
-"""What a serving plan tells beside its figures: warnings, and every sum with formula, inputs and sources."""
+"""Every sum of a serving plan with formula, inputs and sources."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sizing.architecture.types import Architecture
-from sizing.devices import is_unified
-from sizing.estimate import DerivationStep, Warning_
-from sizing.memory.plan import Slack
-from sizing.memory.serving import constants as c
+from sizing.estimate import DerivationStep
 from sizing.memory.serving.activations import activations_of, sampler_bytes
 from sizing.memory.serving.pages import PagedCache
 from sizing.memory.serving.work import (
@@ -19,7 +16,6 @@ from sizing.memory.serving.work import (
     loaded_format,
     need_bytes,
     sequences_in,
-    state_need_bytes,
 )
 from sizing.memory.weights import weights_by_class
 from sizing.units import gib
@@ -27,85 +23,6 @@ from sizing.units import gib
 _VLLM_KV = "https://github.com/vllm-project/vllm/blob/main/vllm/v1/core/kv_cache_utils.py"
 _CASES = "sizing/data/measured_memory.json"
 _PAPER_MLA = "https://arxiv.org/abs/2405.04434"
-
-
-def warnings(serving: Serving) -> tuple[Warning_, ...]:
-    """What the user must know about this plan."""
-    if not serving.ranks:
-        return ()
-    return tuple(_warnings(serving, serving.tightest))
-
-
-def _warnings(serving: Serving, rank: Rank) -> Iterator[Warning_]:
-    settings, resolved = serving.settings, serving.resolved
-    if state_need_bytes(serving, rank) > max(0.0, rank.pool_bytes or 0.0):
-        blocks = blocks_in(rank)
-        yield _warning(
-            "fewer_state_blocks",
-            f"the cache has {blocks} blocks for recurrent state, fewer than max_num_seqs {settings.sequences}: "
-            f"the engine refuses to start; set max_num_seqs to {max(1, blocks)} or less",
-            state_blocks=blocks,
-            max_num_seqs=settings.sequences,
-        )
-    if (
-        resolved.engine.name == "vllm"
-        and not rank.graphs.inside
-        and rank.graphs.taken_bytes > 0.5 * rank.budget.outside_bytes
-    ):
-        yield _warning(
-            "graphs_outside_budget",
-            f"CUDA graphs ({gib(rank.graphs.taken_bytes):.1f} GiB) come on top of the budget; "
-            f"{gib(rank.budget.outside_bytes):.1f} GiB are left beside it",
-            graphs_gib=round(gib(rank.graphs.taken_bytes), 2),
-            left_gib=round(gib(rank.budget.outside_bytes), 2),
-        )
-    if is_unified(rank.device.accelerator):
-        yield _warning(
-            "unified_memory_varies",
-            "GPU and system share this memory: page cache and other programs move the result by gigabytes",
-            spread_gib=c.SPREAD_UNIFIED_GIB,
-        )
-    if rank.device.in_use_gib:
-        yield _warning(
-            "memory_in_use",
-            f"{rank.device.in_use_gib:g} GiB of the card are in use by others",
-            in_use_gib=rank.device.in_use_gib,
-        )
-    shared = resolved.spec.load.shared_prefix_tokens or 0
-    if shared and serving.sequences_per_replica > 1 and rank.cache.token_bytes:
-        saved = gib(min(shared, resolved.context_tokens) * rank.cache.token_bytes * (serving.sequences_per_replica - 1))
-        yield _warning(
-            "prefix_shared",
-            f"prefix caching can store the shared prefix once and save up to {saved:.1f} GiB a card; the need is stated without it",
-            saved_gib=round(saved, 2),
-            shared_prefix_tokens=shared,
-        )
-    if not resolved.architecture.has_kv_figures:
-        yield _warning(
-            "kv_figures_assumed", "no cache figures are known for this model: keys and values of every head are assumed"
-        )
-    if resolved.engine.name not in _MEASURED_ENGINES:
-        name = resolved.engine.name
-        yield _warning("formula_only", f"there are few or no public measurements of {name}: formula only", engine=name)
-
-
-def slack_warnings(slack: Slack) -> tuple[Warning_, ...]:
-    """Which settings make it fit where the engine's defaults do not."""
-    found = []
-    if slack.utilization is not None and slack.bytes:
-        message = f"fits only with a higher share of the card than the engine takes by itself: set it to {slack.utilization:g}"
-        found.append(_warning("raise_utilization", message, utilization=slack.utilization))
-    if slack.context_tokens is not None:
-        message = f"the model's whole context does not fit; about {slack.context_tokens} tokens do"
-        found.append(_warning("shorten_context", message, context_tokens=slack.context_tokens))
-    return tuple(found)
-
-
-_MEASURED_ENGINES = frozenset({"vllm", "sglang"})
-
-
-def _warning(code: str, message: str, **params: object) -> Warning_:
-    return Warning_(code=code, params=dict(params), message=message)
 
 
 def derivation(serving: Serving) -> tuple[DerivationStep, ...]:

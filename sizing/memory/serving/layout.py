@@ -10,7 +10,8 @@ from sizing.resolve import Resolved
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Degrees as an engine applies them. `attention_tensor` is smaller than `tensor` where attention runs data-parallel."""
+    """Degrees as an engine applies them. `attention_tensor` is smaller than `tensor` where attention runs data-parallel,
+    `spare_experts` are copies that balance the load (EPLB), shared among all ranks like the experts themselves."""
 
     tensor: int
     attention_tensor: int
@@ -19,6 +20,7 @@ class Layout:
     data: int
     context: int
     whole_experts: bool
+    spare_experts: int = 0
 
     @property
     def ranks_per_replica(self) -> int:
@@ -47,7 +49,14 @@ def layout_of(resolved: Resolved) -> Layout:
     if resolved.spec.engine.data_parallel_attention and asked == 1 and resolved.engine.name == "vllm":
         degree = tensor * data
     return Layout(
-        tensor, attention, degree, max(1, resolved.pipeline), data, max(1, resolved.context_parallel), asked > 1
+        tensor,
+        attention,
+        degree,
+        max(1, resolved.pipeline),
+        data,
+        max(1, resolved.context_parallel),
+        asked > 1,
+        resolved.spec.engine.redundant_experts or 0,
     )
 
 

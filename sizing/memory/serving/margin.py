@@ -30,9 +30,17 @@ def free_bytes(serving: Serving, rank: Rank, kv_bytes: float) -> float:
     """What is left of a rank's pool beside `kv_bytes`; with max_num_seqs said, every sequence must find its recurrent state."""
     pool = rank.pool_bytes or 0.0
     left = pool - max(kv_bytes, _virtual_engines_need(serving, rank, serving.resolved.context_tokens))
+    left = min(left, loading_room_bytes(rank))
     if serving.resolved.spec.engine.max_num_seqs is None:
         return left
     return min(left, pool - state_need_bytes(serving, rank))
+
+
+def loading_room_bytes(rank: Rank) -> float:
+    """What the card has left while a wider checkpoint is loaded; no limit where nothing wider is."""
+    if not rank.loading.peak_bytes or rank.device.visible_gib is None:
+        return math.inf
+    return (rank.device.visible_gib - rank.device.in_use_gib) * GIB - rank.loading.peak_bytes
 
 
 def _rank_margin(serving: Serving, rank: Rank, plan: DevicePlan) -> Margin:

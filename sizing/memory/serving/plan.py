@@ -6,9 +6,10 @@ import math
 
 from sizing.compatibility import blockers, cautions
 from sizing.memory.plan import DevicePlan, HostPlan, MemoryPlan
-from sizing.memory.serving.explain import derivation, slack_warnings, warnings
+from sizing.memory.serving.explain import derivation
 from sizing.memory.serving.margin import free_bytes, margin_of, slack_of
-from sizing.memory.serving.work import Rank, Serving, need_bytes, sequences_in, work_out
+from sizing.memory.serving.notices import slack_warnings, warnings
+from sizing.memory.serving.work import Rank, Serving, host_cache_bytes, need_bytes, sequences_in, work_out
 from sizing.resolve import Resolved
 
 
@@ -22,7 +23,7 @@ def plan_serving(resolved: Resolved) -> MemoryPlan:
     slack = slack_of(serving, margin)
     return MemoryPlan(
         devices=plans,
-        host=HostPlan(weights_bytes=sum(rank.host_bytes for rank in serving.ranks)),
+        host=HostPlan(weights_bytes=sum(rank.host_bytes for rank in serving.ranks), kv_bytes=host_cache_bytes(serving)),
         margin_bytes=margin,
         slack=slack,
         kv_bytes_per_token=_token_bytes(serving),

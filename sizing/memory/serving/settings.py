@@ -11,9 +11,10 @@ from sizing.memory.serving import constants as c
 from sizing.resolve import Resolved
 from sizing.spec import Speculative
 
-DraftKind = Literal["none", "mtp", "draft", "dflash", "dspark", "ngram"]
+DraftKind = Literal["none", "mtp", "draft", "eagle", "eagle3", "dflash", "dspark", "ngram"]
 _TOKENS = re.compile(r"(?:k\s*=\s*|,\s*|\b)(\d{1,2})(?:\s*tokens?)?\b")
 _LATEST = (99, 0, 0)
+_KINDS: tuple[DraftKind, ...] = ("dspark", "dflash", "mtp", "eagle3", "eagle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ def draft_of(resolved: Resolved) -> tuple[DraftKind, int]:
         tokens = int(found.group(1)) if found else 1
     if "ngram" in text or "suffix" in text or "prompt lookup" in text:
         return "ngram", tokens
-    for kind in ("dspark", "dflash", "mtp"):
+    for kind in _KINDS:
         if kind in text:
             return kind, tokens
     return "draft", tokens

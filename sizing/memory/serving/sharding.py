@@ -118,7 +118,7 @@ def _shares(key: _Key, layer: Layer) -> list[tuple[float, float]]:
     """(this rank's part of what is split, what every rank repeats) of each class of tensors."""
     found = []
     for name, count in layer.params.items():
-        size = count * class_bits(key.model, key.chosen, name) / 8 * _padding(key, name)
+        size = count * class_bits(key.model, key.chosen, name) / 8 * _padding(key, name) * _copies(key, name)
         degree = _degree(key, layer, name)
         found.append((size / degree, 0.0) if degree > 1 or name not in _REPLICATED else (0.0, size))
     return found
@@ -180,6 +180,12 @@ _OMNI_TOWERS = {"Qwen2.5-Omni": 1_340_000_000, "Qwen3-Omni": 1_900_000_000}
 
 def _outside_degree(layout: Layout) -> int:
     return layout.attention_tensor
+
+
+def _copies(key: _Key, name: TensorClass) -> float:
+    """Spare experts (EPLB) are whole copies: 32 beside 256 are an eighth more."""
+    moe = key.model.moe
+    return 1.0 + key.layout.spare_experts / moe.experts if name == "expert" and moe is not None else 1.0
 
 
 def _padding(key: _Key, name: TensorClass) -> float:

@@ -8,15 +8,18 @@ from dataclasses import dataclass, replace
 from sizing.catalogue.entries import Format
 from sizing.catalogue.load import catalogue
 from sizing.devices import Device
+from sizing.memory.serving import constants as c
 from sizing.memory.serving.activations import activations_of
 from sizing.memory.serving.besides import beside_bytes, draft_bytes, draft_token_bytes
 from sizing.memory.serving.budget import Budget, budget_of
 from sizing.memory.serving.layout import Layout, layout_of, stages_of
+from sizing.memory.serving.loading import Loading, loading_of
 from sizing.memory.serving.overhead import Graphs, graphs_of, is_rocm, non_torch_bytes, weights_extra_bytes
 from sizing.memory.serving.pages import Cache, PagedCache, PageRules, rank_cache
 from sizing.memory.serving.settings import Settings, settings_of
 from sizing.memory.serving.sharding import RankWeights, rank_weights
 from sizing.resolve import Resolved
+from sizing.units import GIB
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,8 @@ class Rank:
     budget: Budget
     cache: Cache
     pool_bytes: float | None
-    host_bytes: float = 0.0
+    host_bytes: float
+    loading: Loading
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def page_rules(resolved: Resolved, layout: Layout, settings: Settings) -> PageRu
         resolved.devices[0].accelerator.vendor if resolved.devices and resolved.devices[0].accelerator else "nvidia"
     )
     align = 64 if model.mla is not None or vendor == "intel" else 16
-    drafts = max(1, model.mtp_layers) if settings.draft == "mtp" else 0
+    drafts = max(1, model.mtp_layers) if settings.draft == "mtp" else int(settings.draft in ("eagle", "eagle3"))
     state_blocks = 1 + settings.draft_tokens * (settings.draft != "none")
     if vllm and settings.release >= (0, 27, 0):
         state_blocks += 1  # prefix caching of recurrent layers keeps one state more
@@ -123,7 +127,9 @@ def _rank(
     caches: tuple[Cache, ...],
     peak: float,
 ) -> Rank:
-    loaded = weights[stage].total_bytes + weights_extra_bytes(resolved) + draft_bytes(resolved, layout, settings)
+    loading = loading_of(resolved, layout, settings, stage, weights[stage])
+    loaded = weights[stage].total_bytes - loading.offloaded_bytes
+    loaded += weights_extra_bytes(resolved) + draft_bytes(resolved, layout, settings)
     graphs = graphs_of(resolved, settings)
     outside = non_torch_bytes(resolved, device, layout, settings)
     others = beside_bytes(resolved)
@@ -134,7 +140,8 @@ def _rank(
         if not draft_token_bytes(resolved, layout)
         else with_draft(caches[stage], draft_token_bytes(resolved, layout))
     )
-    return Rank(device, stage, loaded, peak, outside, graphs, others, budget, cache, pool, weights[stage].host_bytes)
+    host = weights[stage].host_bytes + loading.offloaded_bytes
+    return Rank(device, stage, loaded, peak, outside, graphs, others, budget, cache, pool, host, loading)
 
 
 def with_draft(cache: Cache, token_bytes: float) -> Cache:
@@ -174,3 +181,10 @@ def state_need_bytes(serving: Serving, rank: Rank) -> float:
     ):
         return 0.0
     return settings.sequences * rank.cache.block_bytes
+
+
+def host_cache_bytes(serving: Serving) -> float:
+    """RAM for cache blocks that left the devices: what was asked for, of every replica, and the space V0 pins for swapping."""
+    asked = (serving.resolved.spec.engine.kv_offload_gib or 0.0) * GIB * serving.layout.data
+    v0 = serving.resolved.engine.name == "vllm" and not serving.settings.v1
+    return asked + (c.SWAP_SPACE_V0_GIB * GIB * len(serving.ranks) if v0 else 0.0)

@@ -1,0 +1,122 @@
+"""Parts of a server that come only when asked for: drafts, spare experts, what goes to RAM, wide checkpoints, shared attention."""
+
+from typing import Any
+
+import pytest
+
+from sizing.memory.plan import MemoryPlan
+from sizing.memory.serving.plan import plan_serving
+from sizing.resolve import resolve
+from sizing.spec import parse_spec
+from sizing.units import GIB, gib
+from sizing.verdict import verdict
+
+LLAMA, DEEPSEEK = "meta-llama/Llama-3.1-8B-Instruct", "deepseek-ai/DeepSeek-V3"
+
+
+def plan(model: str = LLAMA, card: str = "H100", count: int = 1, **spec: Any) -> MemoryPlan:
+    engine = {"name": "vllm", "version": "0.19.0", **spec.pop("engine", {})}
+    data = {"model": model, "engine": engine, "context_tokens": 8192, "parallel": {"tensor": count}}
+    return plan_serving(resolve(parse_spec({**data, "hardware": [{"accelerator": card, "count": count}], **spec})))
+
+
+def codes(found: MemoryPlan) -> set[str]:
+    return {warning.code for warning in found.warnings}
+
+
+def weights_gib(found: MemoryPlan) -> float:
+    return gib(found.devices[0].weights_bytes)
+
+
+def test_the_model_that_speculation_names_is_held_and_caches_in_the_same_pool() -> None:
+    speculative = {"method": "draft", "tokens": 5, "model": "meta-llama/Llama-3.2-1B-Instruct"}
+    alone, drafted = plan(weights="bf16"), plan(weights="bf16", engine={"speculative": speculative})
+    assert weights_gib(drafted) - weights_gib(alone) == pytest.approx(2.3, abs=0.1)
+    assert drafted.devices[0].kv_bytes / alone.devices[0].kv_bytes == pytest.approx(1 + 32_768 / 131_072)
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [("eagle3", 425e6), ("eagle", 4096 * (4096 + 2048) + 4096 * 4096 + 3 * 4096 * 14336 + 2 * 4096 * 4096)],
+)
+def test_an_eagle_head_is_a_layer_of_its_model(method: str, params: float) -> None:
+    """The head published for Llama 3.1 8B has 425 million parameters; its layer caches like one of the 32."""
+    alone = plan(weights="bf16")
+    drafted = plan(weights="bf16", engine={"speculative": {"method": method, "tokens": 3}})
+    grown = drafted.devices[0].weights_bytes - alone.devices[0].weights_bytes
+    assert grown == pytest.approx(2 * params, rel=0.01)
+    assert drafted.devices[0].kv_bytes / alone.devices[0].kv_bytes == pytest.approx(33 / 32)
+
+
+def test_a_draft_nobody_knows_is_named() -> None:
+    with pytest.raises(Exception, match="unknown model") as fault:
+        plan(engine={"speculative": {"method": "draft", "model": "no such model"}})
+    assert getattr(fault.value, "field", None) == "engine.speculative.model"
+
+
+def test_spare_experts_are_whole_copies() -> None:
+    """32 beside 256: an eighth more of 653B parameters in FP8, over eight cards."""
+    layout = {"tensor": 8, "expert": 8}
+    plain, spare = (
+        plan(DEEPSEEK, "H200", 8, weights="fp8", parallel=layout, engine={"redundant_experts": count})
+        for count in (0, 32)
+    )
+    assert weights_gib(spare) - weights_gib(plain) == pytest.approx(653e9 / 8 / 8 / GIB, rel=0.01)
+
+
+def test_what_leaves_the_cards_lies_in_ram() -> None:
+    plain = plan(weights="bf16", count=2)
+    kept = plan(weights="bf16", count=2, engine={"kv_offload_gib": 64.0, "cpu_offload_gib": 4.0})
+    assert gib(kept.host.kv_bytes) == 64.0
+    assert gib(kept.host.weights_bytes) == 2 * 4.0
+    assert weights_gib(plain) - weights_gib(kept) == pytest.approx(4.0)
+    assert "kv_kept_in_ram" in codes(kept)
+
+
+def test_v0_pins_ram_for_swapping() -> None:
+    old, new = (plan(count=2, engine={"version": "0.9.0", "mode": mode}) for mode in ("v0", "v1"))
+    assert (gib(old.host.kv_bytes), gib(new.host.kv_bytes)) == (8.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("version", "peak_gib", "said"), [("0.12.0", 56.9, "no"), ("0.14.0", 56.9 + 29.0, "no"), ("0.19.0", 30.2, "fits")]
+)
+def test_a_checkpoint_quantised_while_it_loads(version: str, peak_gib: float, said: str) -> None:
+    """Qwen3-30B-A3B in FP8 from its BF16 files on a 48 GB card: whole first, whole beside its copy, and one by one since 0.15."""
+    engine = {"version": version, "quantize_on_load": True, "max_num_seqs": 16}
+    found = plan("Qwen/Qwen3-30B-A3B", "L40S", weights="fp8", engine=engine)
+    published = plan("Qwen/Qwen3-30B-A3B", "L40S", weights="fp8", engine={**engine, "quantize_on_load": None})
+    assert verdict(published, 0.0) == "fits"
+    assert verdict(found, 0.0) == said
+    warned = [warning.params["peak_gib"] for warning in found.warnings if warning.code == "loading_peak"]
+    assert warned == ([pytest.approx(peak_gib, rel=0.01)] if said == "no" else [])
+
+
+def test_attention_in_parallel_over_data_repeats_no_cache() -> None:
+    """A latent is the same on all ranks of a tensor group: eight replicas of attention hold eight times the tokens."""
+    hardware: dict[str, Any] = {"card": "H200", "count": 8, "weights": "fp8"}
+    engine = {"data_parallel_attention": True}
+    one = plan(DEEPSEEK, **hardware, parallel={"tensor": 8, "expert": 8})
+    each = plan(DEEPSEEK, **hardware, parallel={"tensor": 1, "data": 8, "expert": 8}, engine=engine)
+    assert one.kv_bytes_per_token == 8 * (each.kv_bytes_per_token or 0)
+    assert weights_gib(each) > weights_gib(one)  # attention is whole on every rank
+    assert each.blockers == ()
+
+
+def test_sglang_splits_its_tensor_group_for_attention() -> None:
+    engine = {"name": "sglang", "version": None, "data_parallel_attention": True}
+    shared = plan(DEEPSEEK, "H200", 8, weights="fp8", engine={"name": "sglang", "version": None})
+    apart = plan(DEEPSEEK, "H200", 8, weights="fp8", engine=engine, parallel={"tensor": 8, "data": 8})
+    assert weights_gib(apart) > weights_gib(shared)
+    assert apart.blockers == ()
+
+
+def test_decode_context_parallelism_splits_the_tokens() -> None:
+    plain, shared = (
+        plan(DEEPSEEK, "H200", 8, weights="fp8", context_tokens=131072, parallel={"tensor": 8, "context": ranks})
+        for ranks in (1, 8)
+    )
+    assert shared.devices[0].kv_bytes == pytest.approx(plain.devices[0].kv_bytes / 8, rel=0.01)
+    assert (shared.max_concurrency_at_context or 0) == pytest.approx(
+        8 * (plain.max_concurrency_at_context or 0), rel=0.01
+    )
