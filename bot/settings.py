@@ -51,6 +51,8 @@ class Settings(BaseSettings):
     turns_per_minute: int = Field(default=20, ge=1)
     # Channels (ids, comma separated) in which every turn needs a mention, in threads of the bot too.
     strict_channels: str = ""
+    # Who may change what holds for the whole team: those who administer the workspace, or everyone in it.
+    settings_by: Literal["admins", "everyone"] = "admins"
     # Exit for the supervisor to restart when no ping came over the socket for this long.
     socket_silence_s: float = Field(default=90.0, gt=0)
     # Threads without a turn for so long are deleted; 0 keeps them.

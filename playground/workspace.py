@@ -23,6 +23,7 @@ class User:
     locale: str = "en-US"
     tz: str = "Europe/Berlin"
     is_bot: bool = False
+    is_admin: bool = False
 
 
 @dataclass
@@ -154,8 +155,10 @@ class Workspace:
         self._last_ts = max(self._last_ts + 1, int(self.clock() * 1_000_000))
         return f"{self._last_ts // 1_000_000}.{self._last_ts % 1_000_000:06d}"
 
-    def add_user(self, name: str, *, team: str = TEAM, locale: str = "en-US", is_bot: bool = False) -> User:
-        user = User(self.new_id("U"), name, team, locale, is_bot=is_bot)
+    def add_user(
+        self, name: str, *, team: str = TEAM, locale: str = "en-US", is_bot: bool = False, is_admin: bool = False
+    ) -> User:  # fmt: skip
+        user = User(self.new_id("U"), name, team, locale, is_bot=is_bot, is_admin=is_admin)
         self.users[user.id] = user
         return user
 

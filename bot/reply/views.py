@@ -93,6 +93,12 @@ def defaults_form(lang: Lang, defaults: TeamDefaults) -> View:
     return _modal(lang, DEFAULTS_FORM, "defaults_title", "defaults_submit", "", blocks)
 
 
+def defaults_shown(lang: Lang, defaults: TeamDefaults) -> View:
+    """The team's settings for who may not change them."""
+    said = (label(lang, "defaults_admins"), summary(lang, defaults))
+    return loading(lang, "defaults_title") | {"blocks": [_section(escape(text)) for text in said]}
+
+
 def owned_text(defaults: TeamDefaults) -> str:
     return ", ".join(f"{part.get('count') or 1}x {names.device(str(part['accelerator']))}" for part in defaults.owned)
 

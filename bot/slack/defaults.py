@@ -17,6 +17,7 @@ from bot.reply import views
 from bot.reply.labels import label
 from bot.slack.forms import Forms
 from bot.slack.home import publish
+from bot.slack.rights import ACK_WAITS_S, may_change_settings
 from bot.slack.room import Room
 from bot.thread import TeamDefaults
 
@@ -38,6 +39,11 @@ def register(app: AsyncApp, room: Room) -> None:
             await ack()
             return
         lang = await room.voice.quick_locale(user)
+        if not await may_change_settings(room, user, ACK_WAITS_S):
+            log.warning("settings not changed", team=room.me.team, user=user, reason="no admin")
+            defaults = await room.offload.database(room.store.defaults, room.me.team)
+            await ack(response_action="update", view=views.defaults_shown(lang, defaults))
+            return
         now = await room.offload.database(room.store.defaults, room.me.team)
         read = await room.offload.compute(_read, view["state"]["values"], now, lang)
         if read.faults:
@@ -53,12 +59,14 @@ def register(app: AsyncApp, room: Room) -> None:
 
 
 async def open_form(room: Room, client: AsyncWebClient, trigger: str, user: str) -> None:
-    """Show the team's settings."""
+    """Show the team's settings: to change them, or to read them alone."""
     lang = await room.voice.quick_locale(user)
 
     async def build() -> dict[str, Any]:
         defaults = await room.offload.database(room.store.defaults, room.me.team)
-        return await room.offload.compute(views.defaults_form, lang, defaults)
+        allowed = await may_change_settings(room, user)
+        view = views.defaults_form if allowed else views.defaults_shown
+        return await room.offload.compute(view, lang, defaults)
 
     await Forms(room).open(client, trigger, lang, "defaults_title", build)
 

@@ -70,7 +70,7 @@ async def playing(port: int | None = None, responder: Responder | None = None) -
 
 def _furnish(slack: Slack) -> None:
     workspace = slack.workspace
-    anna = workspace.add_user("Anna", locale="de-DE")
+    anna = workspace.add_user("Anna", locale="de-DE", is_admin=True)
     bert = workspace.add_user("Bert", locale="en-GB")
     workspace.add_channel("ki-plattform", anna, bert)
     workspace.add_channel("general", anna, bert)

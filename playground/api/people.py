@@ -27,6 +27,7 @@ def users_info(call: Call) -> Json:
     if user is None:
         raise ApiError("user_not_found")
     found: Json = {"id": user.id, "name": user.name, "team_id": user.team, "tz": user.tz, "is_bot": user.is_bot}
+    found |= {"is_admin": user.is_admin, "is_owner": False, "is_primary_owner": False}
     if call.flag("include_locale"):
         found["locale"] = user.locale
     return {"user": found}

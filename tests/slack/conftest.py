@@ -152,7 +152,10 @@ def start(database: str, tmp_path: Path) -> Start:
             )  # fmt: skip
             answerer = responder or Cheap()
             async with running_bot(settings, answerer) as (room, bolt), _reachable(mode, bolt, room, port, way):
-                anna, bert = slack.workspace.add_user("anna", locale="de-DE"), slack.workspace.add_user("bert")
+                anna, bert = (
+                    slack.workspace.add_user("anna", locale="de-DE"),
+                    slack.workspace.add_user("bert", is_admin=True),
+                )
                 channel = slack.workspace.add_channel("ki-plattform", anna, bert)
                 yield Chat(slack, room, bolt, answerer, url, anna, bert, channel)
 

@@ -186,6 +186,39 @@ async def test_settings_that_make_no_sense_are_refused_at_their_field(chat: Any,
     assert chat.room.store.defaults("T0DOUBLE01") == TeamDefaults()
 
 
+async def test_only_admins_change_the_settings(chat: Any) -> None:
+    """Who is none reads them; and what is sent all the same, from a form opened before the rights went, is refused."""
+    good = _values(owned="", place="any", currency="USD", electricity="", lang="any", reserve="10", quality="4")
+    await chat.slack.slash(chat.anna, chat.channel, "defaults")
+    await chat.slack.until(lambda: "Admins" in str(_top(chat, chat.anna)), what="settings to read")
+    assert [block["type"] for block in on_top(chat.slack.workspace, chat.anna.id).view["blocks"]] == ["section"] * 2
+    await chat.slack.slash(chat.bert, chat.channel, "defaults")
+    shown = await _open(chat, chat.bert, views.DEFAULTS_FORM)
+    delivery = await chat.slack.submit(chat.anna, shown, good)
+    assert "Admins" in str(delivery.last.body["view"])
+    assert chat.room.store.defaults("T0DOUBLE01") == TeamDefaults()
+
+
+async def test_where_slack_does_not_tell_who_administers_nobody_changes_settings(chat: Any) -> None:
+    await chat.slack.slash(chat.bert, chat.channel, "defaults")
+    shown = await _open(chat, chat.bert, views.DEFAULTS_FORM)
+    chat.slack.faults.plan("users.info", "error", "internal_error", 9)
+    good = _values(owned="", place="any", currency="USD", electricity="", lang="any", reserve="10", quality="4")
+    assert (await chat.slack.submit(chat.bert, shown, good)).last.body["response_action"] == "update"
+    assert chat.room.store.defaults("T0DOUBLE01") == TeamDefaults()
+
+
+async def test_a_team_may_let_everyone_change_its_settings(start: Any) -> None:
+    async with start("http", settings_by="everyone") as chat:
+        await chat.slack.slash(chat.anna, chat.channel, "defaults")
+        await _open(chat, chat.anna, views.DEFAULTS_FORM)
+
+
+def _top(chat: Any, user: Any) -> Any:
+    shown = on_top(chat.slack.workspace, user.id)
+    return shown.view if shown else None
+
+
 async def test_an_outsider_changes_no_settings(chat: Any) -> None:
     await chat.slack.slash(chat.bert, chat.channel, "defaults")
     shown = await _open(chat, chat.bert, views.DEFAULTS_FORM)
