@@ -11,25 +11,30 @@ from dataclasses import replace
 from typing import Any
 
 from bot.answer import Answer, Lang
-from bot.compose import replies, wishes
+from bot.compose import next_step, replies, wishes
 from bot.compose.draft import Draft, finish
+from bot.compose.readings import reading_views
 from bot.explain import DEEPEST, Sources
 from bot.heard import Heard, hear, of_click
+from bot.open_question import open_question
 from bot.sized import engine_defaults
 from bot.thread import Configs, Context, Spec, TeamDefaults, ThreadState, Turn
 from sizing.catalogue.names import find
+from sizing.defaults import Defaults
 from sizing.errors import UserError
 
 __all__ = ["Context", "TeamDefaults", "ThreadState", "act", "respond"]
 
 MAX_CHARACTERS = 40_000
+# Wishes about the answer before are something to do themselves.
+_NEW_WORK = (None, "compare")
 
 
 def respond(text: str, thread: ThreadState, context: Context) -> tuple[Answer, ThreadState]:
     """The answer to a message in a thread, and the thread after it. Never raises for anything a person may write."""
     if not text.strip() or len(text) > MAX_CHARACTERS:
         return _unreadable(text, thread, context), thread
-    return _turn(hear(text, thread), text, thread, context)
+    return _turn(hear(text, thread, context.reader), text, thread, context)
 
 
 def act(action: str, payload: Mapping[str, Any], thread: ThreadState, context: Context) -> tuple[Answer, ThreadState]:
@@ -44,6 +49,10 @@ def _turn(heard: Heard, text: str, thread: ThreadState, context: Context) -> tup
     heard = _with_hub(heard, context)
     draft = _draft(heard, lang, context, text)
     turn = _write(draft, heard, text, thread, context)
+    if turn is not None and draft.sized:
+        _say_readings(draft, heard, engine_defaults(context.defaults))
+    if heard.wish in _NEW_WORK:
+        next_step.add(draft, context.defaults)
     after = thread.undone() if heard.wish == "undo" else ThreadState() if heard.wish == "new" else thread
     return _finished(draft, context), after.add(turn, lang) if turn else after
 
@@ -63,6 +72,18 @@ def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, context: 
     if heard.wish == "why":
         return replies.deeper(draft, thread, min(_depth(thread) + 1, DEEPEST), defaults)
     return replies.worked_out(draft, heard, text, thread, defaults)
+
+
+def _say_readings(draft: Draft, heard: Heard, defaults: Defaults) -> None:
+    """The reader's assumptions beside the engine's; one question at most, and only where its answer would turn the verdict."""
+    own = reading_views(heard, draft.words)
+    draft.assumptions = (*own, *(view for view in draft.assumptions if view.field not in {one.field for one in own}))
+    asked_already = any(paragraph.kind == "clarify" for paragraph in draft.paragraphs)
+    if asked_already or len(draft.sized) != 1 or not heard.specs or not heard.specs[0].get("hardware"):
+        return
+    open_one = open_question(draft.sized[0], draft.assumptions, defaults)
+    if open_one is not None:
+        replies.ask_back(draft, open_one)
 
 
 def _with_hub(heard: Heard, context: Context) -> Heard:

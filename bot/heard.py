@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from bot.answer import Lang
 from bot.model_files import config_in, without_config
 from bot.specs import delta_of, merged
-from bot.thread import Spec, ThreadState
+from bot.thread import SecondReader, Spec, ThreadState
+
+if TYPE_CHECKING:
+    from bot.understand.request import Assumption, Request
 
 Wish = Literal["why", "cheaper", "compare", "launch", "loadtest", "export", "undo", "new", "help"]
 
@@ -53,6 +56,7 @@ class Heard:
     missing: tuple[str, ...] = ()
     clicked: bool = False
     request: Mapping[str, Any] = field(default_factory=dict)
+    labels: tuple[dict[str, str], ...] = ()
 
     @property
     def intent(self) -> str:
@@ -69,7 +73,17 @@ def of_click(action: str, delta: Spec, thread: ThreadState, lang: Lang) -> Heard
     specs = tuple(merged(spec, delta) for spec in turn.specs) if turn else ()
     intents = (turn.intents or (turn.intent,)) if turn else ()
     wish: Any = action if action in {name for name, _ in _WISHES} or action == "compare" else None
-    return Heard(lang=lang, intents=tuple(intents), specs=specs, wish=wish, clicked=True)
+    return Heard(
+        lang=lang, intents=tuple(intents), specs=specs, wish=wish, clicked=True, readings=_standing_readings(thread)
+    )
+
+
+def _standing_readings(thread: ThreadState) -> tuple[Assumption, ...]:
+    """The assumptions of the last message read; whether the specs still rest on them is for the answer to see."""
+    from bot.understand.request import Assumption
+
+    said = next((turn.request for turn in reversed(thread.turns) if turn.text and turn.request), {})
+    return tuple(Assumption.model_validate(reading) for reading in said.get("assumptions", ()))
 
 
 def wish_in(text: str) -> Wish | None:
@@ -78,13 +92,12 @@ def wish_in(text: str) -> Wish | None:
     return next((wish for wish, pattern in _WISHES if pattern.match(short)), None) if len(short) <= 60 else None
 
 
-def hear(text: str, thread: ThreadState) -> Heard:
-    """What a message asks in its thread."""
-    from bot.understand.read import read_thread
+def hear(text: str, thread: ThreadState, reader: SecondReader | None = None) -> Heard:
+    """What a message asks in its thread; `reader` may point to words that the rules leave unread."""
     from bot.understand.specs import specs_of
 
+    requests, labels = _readings(text, thread, reader)
     said = [*(turn.text for turn in thread.turns if turn.text), text]
-    requests = read_thread([without_config(turn) for turn in said])
     now = requests[-1]
     config = next((found for turn in reversed(said) if (found := config_in(turn))), None)
     specs = _with_config([dict(spec) for spec in specs_of(now)], config)
@@ -100,7 +113,25 @@ def hear(text: str, thread: ThreadState) -> Heard:
         readings=tuple(now.assumptions),
         missing=tuple(now.missing),
         request=now.model_dump(mode="json", exclude={"text", "overruled", "unread"}),
+        labels=labels,
     )
+
+
+def _readings(
+    text: str, thread: ThreadState, reader: SecondReader | None
+) -> tuple[list[Request], tuple[dict[str, str], ...]]:
+    """Each turn read with those before it, and the words that a second reader has pointed to in the last one."""
+    from bot.understand.llm import Label, labelled
+    from bot.understand.read import read
+
+    done: list[Request] = []
+    for turn in thread.turns:
+        if turn.text:
+            kept = [Label.model_validate(label) for label in turn.labels]
+            done.append(labelled(read(without_config(turn.text), thread=done), kept))
+    now = read(without_config(text), thread=done)
+    labels = reader.for_question().labels(now) if reader is not None else ()
+    return [*done, labelled(now, labels)], tuple(label.model_dump() for label in labels)
 
 
 def _is_ours(text: str) -> bool:

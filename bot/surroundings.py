@@ -23,6 +23,7 @@ def context_for(lang: Lang | None, sources: bool, quiet: bool) -> Context:
         knowledge=_knowledge(quiet) if sources else None,
         lang=lang,
         phraser=_phraser(),
+        reader=_reader(),
         hub=Hub.from_environment(),
     )
 
@@ -64,6 +65,16 @@ def _phraser() -> Any:
     from bot.phrasing import phraser_for
 
     return phraser_for(model)
+
+
+def _reader() -> Any:
+    """The second reader, on the same model as the phrasing; SIZEWISE_LLM_READS=0 leaves reading to the rules alone."""
+    model = os.environ.get("SIZEWISE_LLM")
+    if not model or os.environ.get("SIZEWISE_LLM_READS", "1").lower() in ("0", "false", "no"):
+        return None
+    from bot.understand.llm import reader_for
+
+    return reader_for(model)
 
 
 def store() -> Store:

@@ -49,6 +49,8 @@ class Turn(_Stored):
     why_depth: int = 0
     options: tuple[Spec, ...] = ()
     delta: Spec = {}
+    labels: tuple[dict[str, str], ...] = ()
+    """Words that a second reader pointed to, with the field they fill; kept, so that a thread reads the same again."""
 
 
 class ThreadState(_Stored):
@@ -106,6 +108,16 @@ class Phraser(Protocol):
     def rephrase(self, text: str, lang: Lang) -> str | None: ...
 
 
+class SecondReader(Protocol):
+    """Points to words of a message that the rules left unread; `bot.understand.llm.Reader` is one."""
+
+    def for_question(self) -> SecondReader:
+        """One that has the whole budget of a message."""
+        ...
+
+    def labels(self, request: Any) -> Sequence[Any]: ...
+
+
 class Configs(Protocol):
     """Configurations of models that the catalogue lacks, by repository id; `bot.model_files.Hub` is one."""
 
@@ -120,6 +132,7 @@ class Context:
     knowledge: Any = None
     lang: Lang | None = None
     phraser: Phraser | None = None
+    reader: SecondReader | None = None
     answer_id: str | None = None
     hub: Configs | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)

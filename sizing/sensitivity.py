@@ -7,7 +7,7 @@ four to eight plans instead of a few dozen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -55,6 +55,14 @@ class Marginal:
 def fits_with(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS, **changes: object) -> Estimate:
     """The estimate of a spec with some fields changed."""
     return estimate(spec.model_copy(update=changes), defaults, derivation=False)
+
+
+def turning(now: Estimate, others: Iterable[WorkloadSpec], defaults: Defaults = ENGINE_DEFAULTS) -> Estimate | None:
+    """The estimate of the first of other specs whose verdict is the opposite of `now`; None where all agree or nothing is judged."""
+    if now.fits is None:
+        return None
+    estimates = (estimate(other, defaults, derivation=False) for other in others)
+    return next((found for found in estimates if found.fits is not None and found.fits is not now.fits), None)
 
 
 def last_that_holds(left: Callable[[int], float], guess: int, upper: int) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot import explain
+from bot.answer import AssumptionView
 from bot.compose import comparison, passages, sizing_answer, special
 from bot.compose.changes import change_text, named_in
 from bot.compose.common import write_fault
@@ -20,7 +21,7 @@ from sizing.defaults import Defaults
 # Without an answer to these nothing is worked out; an open contradiction is asked beside the answer for the last value.
 _SOURCES_MAY_ANSWER = ("explain", "system", "rag", "power", "cost", "finetune", "throughput")
 _MUST_ASK = ("impossible", "ambiguous_word", "empty", "nothing_to_size")
-_WHY_HEADLINES = {1: "why_headline", 2: "why_formulas", 3: "why_inputs"}
+_WHY_HEADLINES = ("why_headline", "why_formulas", "why_inputs", "why_sources")
 
 
 def unreadable(draft: Draft, text: str, limit: int) -> None:
@@ -71,9 +72,11 @@ def deeper(draft: Draft, thread: ThreadState, depth: int, defaults: Defaults) ->
     sized = size(turn.specs[0], defaults)
     draft.intent = "explain"
     draft.sized = [sized]
-    draft.headline = draft.words.text("explain", _WHY_HEADLINES[depth])
+    deepest = explain.levels(sized)
+    key = _WHY_HEADLINES[depth - 1] if depth <= deepest else "deepest" if deepest > 1 else "no_derivation"
+    draft.headline = draft.words.text("explain", key)
     draft.paragraphs += explain.deeper(sized, depth, draft.words, draft.sources)
-    draft.actions = ("why",) if depth < explain.DEEPEST else ()
+    draft.actions = ("why",) if depth < deepest else ()
     return Turn(text="", intent="explain", intents=turn.intents, specs=turn.specs, why_depth=depth)
 
 
@@ -124,7 +127,7 @@ def _turn(draft: Draft, heard: Heard, text: str) -> Turn:
     delta: Spec = {"clicked": True} if heard.clicked else {}
     return Turn(
         text=text, intent=heard.intent, intents=heard.intents, specs=heard.specs, request=dict(heard.request), delta=delta,
-        options=tuple(option.spec for option in draft.options),
+        options=tuple(option.spec for option in draft.options), labels=heard.labels,
     )  # fmt: skip
 
 
@@ -168,6 +171,22 @@ def _asked_back(draft: Draft, heard: Heard, text: str) -> Turn:
     return _turn(draft, heard, text)
 
 
+_QUESTIONS = {"context_tokens": "context", "concurrency": "concurrency"}
+
+
+def ask_back(draft: Draft, assumed: AssumptionView) -> None:
+    """The question on which the verdict hangs, beside the answer for what was assumed."""
+    words = draft.words
+    taken = assumed.value.partition(" (")[0]
+    if assumed.field in _QUESTIONS:
+        question = words.text("clarify", _QUESTIONS[assumed.field])
+    else:
+        others = words.listed([taken, *(other.label for other in assumed.alternatives)], "or")
+        question = words.text("clarify", "which_one", label=assumed.label, names=others)
+        draft.material.add_names([taken, *(other.label for other in assumed.alternatives)])
+    draft.say("clarify", words.text("clarify", "flips", question=question))
+
+
 def _question(draft: Draft, heard: Heard) -> str:
     if heard.clarify is None and any(_nameless(spec) for spec in heard.specs):
         named = all(spec.get("model") for spec in heard.specs)
@@ -195,7 +214,7 @@ def _open_point(clarify: Clarify | None) -> str:
 
 
 def _label(field: str, words: Wording) -> str:
-    return field_label({"models": "model"}.get(field, field), words)
+    return field_label({"models": "model", "devices": "hardware"}.get(field, field), words)
 
 
 def _write_specs(draft: Draft, heard: Heard, question: str, defaults: Defaults) -> None:

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import re
 import threading
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.understand.formats import read_formats
 from bot.understand.numbers import Quantity, quantities
-from bot.understand.request import Device, Request
+from bot.understand.request import Assumption, Device, Intent, Request
 from bot.understand.text import fold
 from sizing.catalogue.names import find
+from sizing.errors import SizewiseError
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 Field = Literal[
     "models", "weights", "kv_cache", "context_tokens", "input_tokens", "output_tokens", "concurrency", "users", "hardware"
 ]  # fmt: skip
+SECOND_READING = "second_reading"
+_log = logging.getLogger(__name__)
 _FIGURES = ("context_tokens", "input_tokens", "output_tokens", "concurrency", "users")
 _LARGEST = {"concurrency": 1e6, "users": 1e7}
 _LONGEST_MESSAGE = 4_000
@@ -41,10 +46,14 @@ _INSTRUCTIONS = (
 )
 
 
+class ReadingUnavailable(SizewiseError):
+    """SIZEWISE_LLM names a model that cannot be loaded; seen by the operator."""
+
+
 class Label(BaseModel):
     """A field and the words of the message that fill it."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
     field: Field
     quote: str
@@ -60,57 +69,115 @@ class Labels(BaseModel):
 
 @dataclass(slots=True)
 class Reader:
-    """Asks a chat model at most `calls` times in its life, each at most `timeout_s` seconds; one Reader a question."""
+    """Asks a chat model at most `calls` times, each at most `timeout_s` seconds; `for_question` gives one its budget."""
 
     model: BaseChatModel
     timeout_s: float = 6.0
     calls: int = 1
     dropped: list[str] = field(default_factory=list)
 
+    def for_question(self) -> Reader:
+        """The same model with the budget of a question: a process uses one reader for all its messages."""
+        return replace(self, dropped=[])
+
     def complete(self, request: Request) -> Request:
         """The request with those empty fields filled that the model could point to in the message."""
-        if self.calls < 1 or not leaves_open(request):
-            return request
-        self.calls -= 1
-        labels = _labels(self._ask(request))
-        for label in labels.readings:
-            request = self._accept(request, label)
-        return request
+        return labelled(request, self.labels(request))
 
-    def _ask(self, request: Request) -> str:
-        """The model's text, or nothing when it fails or takes too long. The thread is a daemon: a hang ends with us."""
-        answers: list[str] = []
+    def labels(self, request: Request) -> tuple[Label, ...]:
+        """What the model points to in the message and the grammar can read there; empty where nothing is left open."""
+        if self.calls < 1 or not leaves_open(request):
+            return ()
+        self.calls -= 1
+        kept = []
+        for label in _proposed(self._ask(request)):
+            filled = _filled(request, label)
+            if filled is None:
+                self.dropped.append(f"{label.field}: {label.quote[:80]}")
+                continue
+            request = filled
+            kept.append(label)
+        return tuple(kept)
+
+    def _ask(self, request: Request) -> Any:
+        """The model's answer, or nothing when it fails or takes too long. The thread is a daemon: a hang ends with us."""
+        answers: list[Any] = []
+        open_fields, unread = ", ".join(_open_fields(request)), ", ".join(request.unread) or "-"
         prompt = [
-            (
-                "system",
-                _INSTRUCTIONS.format(fields=", ".join(_open_fields(request)), unread=", ".join(request.unread) or "-"),
-            ),
+            ("system", _INSTRUCTIONS.format(fields=open_fields, unread=unread)),
             ("human", request.text[:_LONGEST_MESSAGE]),
         ]
 
         def ask() -> None:
             # Providers raise whatever they like; any failure means the same here: no second reading.
             with contextlib.suppress(Exception):
-                content = self.model.invoke(prompt).content
-                answers.append(content if isinstance(content, str) else json.dumps(content))
+                answers.append(_structured(self.model).invoke(prompt))
 
         thread = threading.Thread(target=ask, daemon=True, name="second reader")
         thread.start()
         thread.join(self.timeout_s)
+        if not answers:
+            _log.warning("second reading failed or took longer than %s s", self.timeout_s)
         return answers[0] if answers else ""
 
-    def _accept(self, request: Request, label: Label) -> Request:
-        value = _value(request, label)
-        if value is None or label.field not in _open_fields(request):
-            self.dropped.append(f"{label.field}: {label.quote[:80]}")
-            return request
-        evidence = {**request.evidence, label.field: label.quote}
-        said = tuple(dict.fromkeys((*request.said, label.field)))
-        return request.model_copy(update={label.field: value, "evidence": evidence, "said": said})
+
+def labelled(request: Request, labels: Iterable[Label]) -> Request:
+    """The request with the labelled words read; what the message does not hold, or holds elsewhere already, is left out."""
+    for label in labels:
+        request = _filled(request, label) or request
+    return request
+
+
+def _filled(request: Request, label: Label) -> Request | None:
+    value = _value(request, label)
+    if value is None or label.field not in _open_fields(request):
+        return None
+    read = Assumption(field=label.field, value=label.quote, why=SECOND_READING)
+    said = tuple(dict.fromkeys((*request.said, label.field)))
+    return _settled(
+        request.model_copy(
+            update={
+                label.field: value,
+                "evidence": {**request.evidence, label.field: label.quote},
+                "said": said,
+                "assumptions": (*request.assumptions, read),
+                "unread": tuple(words for words in request.unread if words not in label.quote),
+                "missing": tuple(name for name in request.missing if name != label.field),
+            }
+        )
+    )
+
+
+def _settled(request: Request) -> Request:
+    """Where nothing could be sized and now something can, there is no question left."""
+    if request.intent != "clarify" or not (request.models or request.params_b or request.hardware):
+        return request
+    intent: Intent = "fits" if request.hardware else "size"
+    return request.model_copy(update={"intent": intent, "intents": (intent,), "clarify": None})
+
+
+def _structured(model: BaseChatModel) -> Any:
+    """The model bound to the form of `Labels` where its provider can; else the plain model, which the prompt tells the form."""
+    try:
+        return model.with_structured_output(Labels, include_raw=True)
+    except NotImplementedError:
+        return model
+
+
+def reader_for(name: str, timeout_s: float = 6.0) -> Reader:
+    """A reader on a model as LangChain names it, such as "openai:gpt-…" or "ollama:qwen3:4b".
+
+    Raises:
+        ReadingUnavailable: the provider's package is missing, or the name is not understood.
+    """
+    try:
+        return Reader(chat_model(name, timeout=timeout_s), timeout_s)
+    except (ImportError, ValueError) as fault:
+        raise ReadingUnavailable(f"SIZEWISE_LLM={name!r}: {fault}") from fault
 
 
 def chat_model(name: str, **options: Any) -> BaseChatModel:
-    """A chat model by LangChain's name for it, such as "openai:gpt-…" or "ollama:qwen3:4b"."""
+    """A chat model by LangChain's name for it, at temperature 0."""
     from langchain.chat_models import init_chat_model
 
     model: BaseChatModel = init_chat_model(name, temperature=0, **options)
@@ -129,14 +196,24 @@ def _open_fields(request: Request) -> tuple[str, ...]:
     return tuple(name for name in names if not getattr(request, name))
 
 
-def _labels(text: str) -> Labels:
+def _proposed(answer: Any) -> tuple[Label, ...]:
+    """The labels of a structured answer, or those written as JSON in a plain one."""
+    if isinstance(answer, dict):
+        parsed = answer.get("parsed")
+        return parsed.readings if isinstance(parsed, Labels) else _written(answer.get("raw", ""))
+    return _written(answer)
+
+
+def _written(answer: Any) -> tuple[Label, ...]:
+    content = getattr(answer, "content", answer)
+    text = content if isinstance(content, str) else json.dumps(content, default=str)
     found = _OBJECT.search(text[:20_000])
     if not found:
-        return Labels()
+        return ()
     try:
-        return Labels.model_validate_json(found.group())
+        return Labels.model_validate_json(found.group()).readings
     except ValidationError:
-        return Labels()
+        return ()
 
 
 def _value(request: Request, label: Label) -> Any:

@@ -33,6 +33,7 @@ from bot.understand.targets import Money
 from bot.understand.text import Text, fold
 from bot.understand.thread import apply
 from bot.understand.usage import read_usage
+from sizing.catalogue.names import find
 
 
 @dataclass(slots=True)
@@ -173,7 +174,7 @@ def _request(found: Found, in_thread: bool) -> Request:
         )
     impossible = (*found.figures.impossible, *_impossible_counts(found))
     missing, clarify = open_points(verdict.intent, draft.values, draft.other, impossible, found.text, in_thread)
-    draft.assumptions += _customary_names(found)
+    draft.assumptions += [*_customary_names(found), *_customary_devices(found)]
     return Request(
         text=found.text.raw,
         lang=found.lang,
@@ -438,6 +439,21 @@ def _customary_names(found: Found) -> list[Assumption]:
         if others:
             out.append(Assumption(field="models", value=mention.id, why="customary_default", others=others))
     return out
+
+
+def _customary_devices(found: Found) -> list[Assumption]:
+    """A card sold in several versions where the message does not say which: "A100", "H100"."""
+    devices = found.machines.hardware
+    if len(devices) != 1 or devices[0].accelerator == "unknown":
+        return []
+    written = devices[0].accelerator + (f" {devices[0].memory_gb:g}GB" if devices[0].memory_gb else "")
+    match = find(written, "accelerator", False)
+    others = tuple(other for other in match.candidates if other != match.id)
+    return (
+        [Assumption(field="hardware", value=match.id, why="customary_default", others=others)]
+        if match.id and others
+        else []
+    )
 
 
 def _overruled(found: Found) -> tuple[Overruled, ...]:

@@ -55,7 +55,7 @@ def apply(thread: Sequence[Request], turn: Request, follow_up: FollowUp) -> Requ
             "intents": intents,
             "derived": derived,
             "changes": changes,
-            "assumptions": turn.assumptions or base.assumptions,
+            "assumptions": (*(a for a in base.assumptions if a.field not in turn.said), *turn.assumptions),
             "missing": _still_missing(turn, values),
             "in_scope": turn.in_scope,
             "follow_up": follow_up.kind,
