@@ -1,7 +1,8 @@
 """Reasons and passages → prose with numbered citations.
 
-"Why?" goes a level deeper each time: (1) every reason with its source, (2) the derivation, formula by formula, (3) the
-inputs of each formula and where they come from.
+"Why?" goes a level deeper each time, and each level says only what the ones before did not: (1) every reason with its source,
+(2) the formulas with their results, (3) what went into each formula, (4) which source each of them rests on, and then that
+nothing lies deeper but a measurement.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from sizing.estimate import Reason
 
 # What a verdict rests on comes before what merely describes the model.
 _MEMORY_CODES: Final = (
-    "cannot_run", "kv_dominates", "weights_dominate", "activations_dominate", "optimizer_dominates", "adapter_only_trained",
+    "cannot_run", "kv_dominates", "weights_dominate", "activations_dominate", "rest_dominates", "optimizer_dominates",
+    "adapter_only_trained",
     "cards_are_not_one_memory", "layers_split", "offloaded_to_host", "moe_all_in_memory", "mla_latent", "sliding_caps_kv",
     "state_per_sequence", "unified_shared", "reads_only", "live_is_not_batch", "parts_take_turns", "budget_of_engine", "replicas_serve",
 )  # fmt: skip
@@ -28,10 +30,10 @@ _SPEED_CODES: Final = ("decode_bandwidth_bound", "prefill_compute_bound")
 _SPEED_WORDS: Final = re.compile(
     r"slow|langsam|fast|schnell|tok|speed|tempo|ttft|latenc|latenz|dauert|lange?\b|long|wait|wart"
 )
-_MOST_SENTENCES = 3
+_MOST_SENTENCES = 2
 _MOST_PUBLISHERS = 2
 _NO_PUBLISHER: Final = frozenset({"", "Sizewise", "not stated"})
-DEEPEST = 3
+DEEPEST = 5
 
 
 @dataclass
@@ -50,7 +52,7 @@ class Sources:
         if not found:
             return ""
         own = next((hit for hit in found if hit.source.partition(".")[0] == topic), found[0])
-        return f" [{self._number(own, best_section(own.text, sentence))}]"
+        return f" [{self._number(own, best_section(own.text, sentence, self.lang))}]"
 
     def passage(self, passage: Any) -> str:
         """` [n]` for a passage that is quoted."""
@@ -160,14 +162,20 @@ def with_mark(text: str, mark: str) -> str:
 
 
 def deeper(sized: Sized, depth: int, words: Wording, sources: Sources) -> list[Paragraph]:
-    """The paragraphs of "why?" at a depth of 1, 2 or 3 and beyond."""
+    """The paragraphs of "why?" at a depth from 1 to `levels`; none at the end, which is told in a sentence."""
     if depth <= 1:
         return _all_reasons(sized, words, sources)
     steps = sized.estimate.derivation
-    if not steps:
-        return [Paragraph(kind="note", text=words.text("explain", "no_derivation"))]
-    shown = [derivation.paragraph(step, words, with_inputs=depth > 2) for step in steps]
-    return shown if depth == 2 else [*shown, Paragraph(kind="note", text=words.text("explain", "deepest"))]
+    if depth == 2:
+        return [derivation.result(step, words) for step in steps]
+    if depth == 3:
+        return [shown for step in steps if (shown := derivation.inputs(step, words)) is not None]
+    return derivation.origins(steps, words, sources.link) if depth < DEEPEST else []
+
+
+def levels(sized: Sized) -> int:
+    """How deep "why?" leads for an estimate; one without a derivation has its reasons alone."""
+    return DEEPEST - 1 if sized.estimate.derivation else 1
 
 
 def _all_reasons(sized: Sized, words: Wording, sources: Sources) -> list[Paragraph]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, Final
+
+from knowledge.analyse import Language, stem
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+(?=[A-ZÄÖÜ„“\"])")
 _ENDS_A_SENTENCE: Final = re.compile(r"[.!?:;)\]]$")
@@ -94,10 +97,22 @@ def body_of(hit: Any) -> str:
     return "\n\n".join(body for _, body in own)
 
 
-def best_section(text: str, wanted: str) -> str:
-    """The heading of the paragraph that shares most words with a sentence."""
-    found = blocks(text)
-    return max(found, key=lambda block: overlap(wanted, f"{block[0]} {block[1]}"))[0] if found else ""
+def best_section(text: str, wanted: str, lang: Language) -> str:
+    """The heading of the section that says most of a sentence: shared word stems, each the less the more sections have it."""
+    sections: dict[str, set[str]] = {}
+    for heading, body in blocks(text):
+        sections.setdefault(heading, set()).update(_stems(f"{heading} {body}", lang))
+    if not sections:
+        return ""
+    asked = _stems(wanted, lang)
+    holders = {stem_: sum(stem_ in own for own in sections.values()) for stem_ in asked}
+    weights = {stem_: math.log((len(sections) + 1) / count) for stem_, count in holders.items() if count}
+    return max(sections, key=lambda heading: sum(weights.get(stem_, 0.0) for stem_ in sections[heading]))
+
+
+def _stems(text: str, lang: Language) -> set[str]:
+    """Stems of telling words; figures say nothing about the subject."""
+    return {stem(word, lang) for word in _words(text) if not any(sign.isdigit() for sign in word)}
 
 
 def overlap(one: str, other: str) -> int:

@@ -57,6 +57,7 @@ class ReasonCode(StrEnum):
     WEIGHTS_DOMINATE = "weights_dominate"
     KV_DOMINATES = "kv_dominates"
     ACTIVATIONS_DOMINATE = "activations_dominate"
+    REST_DOMINATES = "rest_dominates"
     MLA_LATENT = "mla_latent"
     SLIDING_CAPS_KV = "sliding_caps_kv"
     STATE_PER_SEQUENCE = "state_per_sequence"

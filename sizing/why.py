@@ -34,15 +34,16 @@ def _memory(plan: MemoryPlan) -> Iterator[Reason]:
         return
     weights = sum(device.weights_bytes for device in plan.devices) / total
     kv = sum(device.kv_bytes for device in plan.devices) / total
-    rest = (
-        sum(device.activations_bytes + device.overhead_bytes + device.graphs_bytes for device in plan.devices) / total
-    )
+    activations = sum(device.activations_bytes for device in plan.devices) / total
+    overhead = sum(device.overhead_bytes + device.graphs_bytes for device in plan.devices) / total
+    rest = activations + overhead
     if kv >= max(weights, rest):
         yield reason(Topic.KV_CACHE, ReasonCode.KV_DOMINATES, share=kv, kv_gib=gib(kv * total))
     elif weights >= rest:
         yield reason(Topic.WEIGHTS, ReasonCode.WEIGHTS_DOMINATE, share=weights, weights_gib=gib(weights * total))
     else:
-        yield reason(Topic.ACTIVATIONS, ReasonCode.ACTIVATIONS_DOMINATE, share=rest, rest_gib=gib(rest * total))
+        topic = Topic.OVERHEAD if overhead > activations else Topic.ACTIVATIONS
+        yield reason(topic, ReasonCode.REST_DOMINATES, share=rest, rest_gib=gib(rest * total))
 
 
 def _model(resolved: Resolved, plan: MemoryPlan) -> Iterator[Reason]:

@@ -54,7 +54,9 @@ def test_an_english_thread_of_four_turns(talk: Conversation) -> None:
     talk.say("drop the context to 4k").expect("8k → 4k|8,192 → 4k", spec__context_tokens=4096)
     talk.say("why?").expect(r"\[1\]", "Sources:")
     talk.say("why?").expect("formula by formula")
-    talk.say("why?").expect("inputs and sources", "as deep as it goes")
+    talk.say("why?").expect("What went into")
+    talk.say("why?").expect("rests on", "Sources:")
+    talk.say("why?").expect("no deeper")
 
 
 def test_undo_goes_back_to_the_spec_before(talk: Conversation) -> None:

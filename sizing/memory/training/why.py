@@ -24,7 +24,7 @@ def training_reasons(run: Run, plan: MemoryPlan) -> tuple[Reason, ...]:
     topic, code = {
         "weights": (Topic.WEIGHTS, ReasonCode.WEIGHTS_DOMINATE),
         "optimizer": (Topic.OPTIMIZER_STATES, ReasonCode.OPTIMIZER_DOMINATES),
-        "activations": (Topic.ACTIVATIONS, ReasonCode.ACTIVATIONS_DOMINATE),
+        "activations": (Topic.TRAINING_MEMORY, ReasonCode.ACTIVATIONS_DOMINATE),
     }[largest]
     found = [
         reason(
