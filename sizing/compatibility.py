@@ -31,6 +31,7 @@ _UNREADABLE = {
 }
 # vLLM's floor of the compute capability: 7.0 through 0.14, 7.5 since 0.31; the release in between is not known.
 _VLLM_FLOOR = 7.0
+_FP8_BLOCK = 128
 _VLLM_FLOOR_FROM_031 = 7.5
 _VLLM_GFX = frozenset({"gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1101", "gfx1200", "gfx1201", "gfx1150", "gfx1151"})
 
@@ -208,6 +209,24 @@ def _context_beyond(resolved: Resolved) -> Iterator[Warning_]:
         )
 
 
+def _experts_across_blocks(resolved: Resolved) -> Iterator[Warning_]:
+    """Block-wise FP8 has one scale for 128 rows of an expert: 1,536 over eight ranks are 192 each, which vLLM and SGLang refuse to load
+    (vllm-project/vllm#17569) unless experts stay whole."""
+    moe, tensor = resolved.architecture.moe, resolved.tensor
+    if moe is None or tensor == 1 or resolved.expert > 1 or resolved.engine.name not in ("vllm", "sglang"):
+        return
+    width = moe.intermediate_size / tensor
+    if resolved.weights.id not in ("fp8-pertensor", "fp8-block128") or width % _FP8_BLOCK == 0:
+        return
+    works = [n for n in (1, 2, 4, 8, 16) if n < tensor and moe.intermediate_size / n % _FP8_BLOCK == 0]
+    yield Warning_(
+        code="experts_across_blocks",
+        params={"tensor": tensor, "width": width, "works": works[-1:] or [1]},
+        message=f"experts cut to {width:g} columns are no whole FP8 blocks of {_FP8_BLOCK}: where the checkpoint is block-wise, use expert "
+        f"parallelism or tensor parallelism {(works[-1:] or [1])[0]}",
+    )
+
+
 def _idle_devices(resolved: Resolved) -> Iterator[Warning_]:
     used = resolved.tensor * resolved.pipeline * resolved.data
     if (
@@ -230,4 +249,5 @@ _CAUTIONS: tuple[Callable[[Resolved], Iterator[Warning_]], ...] = (
     _unlisted_device,
     _context_beyond,
     _idle_devices,
+    _experts_across_blocks,
 )

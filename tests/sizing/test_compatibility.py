@@ -58,6 +58,11 @@ def test_what_can_run(card: str, count: int, spec: dict[str, Any]) -> None:
     ("card", "spec", "code"),
     [
         ("RTX 3090", {"engine": {"name": "vllm"}, "weights": "fp8"}, "weight_only_kernels"),
+        (
+            "H100",
+            {"model": "Qwen3-235B-A22B", "engine": {"name": "vllm"}, "weights": "fp8", "parallel": {"tensor": 8}},
+            "experts_across_blocks",
+        ),
         ("H100", {"engine": {"name": "vllm"}, "context_tokens": 500_000}, "context_beyond_model"),
         ("Arc Pro B70", {"engine": {"name": "vllm"}}, "engine_needs_plugin"),
     ],

@@ -64,8 +64,12 @@ def _hyper_connections(model: Architecture) -> int:
 
 
 def _layer(model: Architecture, layout: Layout, step: int) -> float:
-    copies = c.MLP_COPIES_UNGATED if model.name in UNGATED_MLP else c.MLP_COPIES
-    dense = 0.0 if model.is_moe else copies * model.intermediate_size / layout.tensor * step * _BYTES
+    matrices, copies = (2, c.MLP_COPIES_UNGATED) if model.name in UNGATED_MLP else (3, c.MLP_COPIES)
+    # blocks may differ in width: 425,984 at most in Nemotron Ultra, whose mean is 34,000
+    widest = max((layer.params.get("mlp", 0) for layer in model.layers), default=0) / max(
+        1, matrices * model.hidden_size
+    )
+    dense = 0.0 if model.is_moe else copies * widest / layout.tensor * step * _BYTES
     if model.mla is None:
         return dense
     heads = model.heads / layout.attention_tensor
