@@ -79,11 +79,13 @@ class Blocker:
 class Slack:
     """What settings left at the engine's defaults would still give on the tightest device.
 
-    `utilization` is the share of the card to ask for, `context_tokens` the length that then fits; None where unchanged.
+    `utilization` is the share of the card to ask for, `max_num_seqs` the sequences a step may hold, `context_tokens` the length that then
+    fits; None where unchanged.
     """
 
     bytes: float = 0.0
     utilization: float | None = None
+    max_num_seqs: int | None = None
     context_tokens: int | None = None
 
 

@@ -17,6 +17,7 @@ UTILIZATION_HIGHEST: Final = (
 )
 SWAP_SPACE_V0_GIB: Final = 4.0  # pinned RAM per card, vLLM's own default until V0 went
 SHORTEST_USEFUL_TOKENS: Final = 1024
+FEWEST_USEFUL_SEQUENCES: Final = 16
 
 # vLLM: what a start-up profiles.
 # Tokens of one step and sequences in flight where nothing is said, by device class (vLLM's own defaults for its server).
@@ -25,7 +26,7 @@ BATCHED_TOKENS_LARGE: Final = 8192
 BATCHED_TOKENS_SMALL: Final = 2048
 SEQUENCES_LARGE: Final = 1024
 SEQUENCES_SMALL: Final = 256
-SEQUENCES_BY_DEVICE_FROM: Final = (0, 8, 0)  # V1 of 0.7 took 256 sequences on every device
+SEQUENCES_FIRST_V1: Final = 1024  # V1 of 0.8 took 1,024 on every device (vllm-project/vllm#17122), that of 0.7 256
 CHUNKED_FROM_TOKENS_V0: Final = 32768
 CHUNKED_FROM_RELEASE: Final = (0, 5, 4)  # before, a step had to hold the longest prompt whole
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from sizing.devices import is_unified
 from sizing.memory.plan import DevicePlan, Slack
 from sizing.memory.serving import constants as c
+from sizing.memory.serving.activations import activations_of
+from sizing.memory.serving.overhead import graphs_of
 from sizing.memory.serving.work import Rank, Serving, need_bytes, state_need_bytes
 from sizing.units import GIB
 
@@ -88,22 +91,48 @@ def _outside_context_gib(serving: Serving) -> float:
 def slack_of(serving: Serving, found: Margin | None) -> Slack:
     """What would make a deployment fit that does not as its engine's defaults have it; nothing where it fits or no default is in play.
 
-    Two defaults are the engine's and not the user's: its share of the card, which may rise to 95 % where that leaves enough beside
-    the budget, and the model's longest context, of which a part may do.
+    Three defaults are the engine's and not the user's: its share of the card, which may rise to 95 % where that leaves enough beside
+    the budget; the sequences a step may hold, whose sampler is profiled; and the model's longest context, of which a part may do.
     """
     if found is None or found[1] >= 0 or not serving.ranks:
         return Slack()
     share = _higher_share(serving)
-    gained = min((_gain_bytes(serving, rank, share) for rank in serving.ranks), default=0.0)
+    gained = min(_gain_bytes(serving, rank, share) for rank in serving.ranks)
     if found[2] + gained >= 0:
         return Slack(bytes=gained, utilization=share)
+    fewer = _fewer_sequences(serving)
+    saved = _saved_bytes(serving, fewer)
+    sequences = fewer if saved else None
+    gained += saved
+    if found[2] + gained >= 0:
+        return Slack(gained, share, sequences)
     context = _shorter_context(serving, gained) if _context_is_default(serving) else 0
     if not context:
         return Slack()
     need = max(
         need_bytes(rank, serving.resolved.context_tokens, serving.sequences_per_replica) for rank in serving.ranks
     )
-    return Slack(bytes=gained + need, utilization=share if gained else None, context_tokens=context)
+    return Slack(gained + need, share if gained > saved else None, sequences, context)
+
+
+def _fewer_sequences(serving: Serving) -> int | None:
+    """Only where the profile of many sequences leaves no room for a cache at all: nobody would start a server like that."""
+    if min(rank.pool_bytes or 0.0 for rank in serving.ranks) > 0:
+        return None
+    if serving.resolved.engine.name != "vllm" or serving.resolved.spec.engine.max_num_seqs:
+        return None
+    return max(c.FEWEST_USEFUL_SEQUENCES, serving.sequences_per_replica)
+
+
+def _saved_bytes(serving: Serving, sequences: int | None) -> float:
+    """What a smaller profile leaves to the pool of every rank."""
+    if sequences is None or sequences >= serving.settings.sequences:
+        return 0.0
+    fewer, rank = replace(serving.settings, sequences=sequences), serving.ranks[0]
+    peak = activations_of(serving.resolved, serving.layout, fewer).peak_bytes
+    return (
+        rank.activations_bytes - peak + rank.graphs.reserved_bytes - graphs_of(serving.resolved, fewer).reserved_bytes
+    )
 
 
 def _higher_share(serving: Serving) -> float | None:

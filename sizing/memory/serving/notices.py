@@ -93,6 +93,9 @@ def slack_warnings(slack: Slack) -> tuple[Warning_, ...]:
     if slack.utilization is not None and slack.bytes:
         message = f"fits only with a higher share of the card than the engine takes by itself: set it to {slack.utilization:g}"
         found.append(_warning("raise_utilization", message, utilization=slack.utilization))
+    if slack.max_num_seqs is not None:
+        message = f"the engine's profile of many sequences takes too much; set max_num_seqs to {slack.max_num_seqs}"
+        found.append(_warning("lower_max_num_seqs", message, max_num_seqs=slack.max_num_seqs))
     if slack.context_tokens is not None:
         message = f"the model's whole context does not fit; about {slack.context_tokens} tokens do"
         found.append(_warning("shorten_context", message, context_tokens=slack.context_tokens))

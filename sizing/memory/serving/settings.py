@@ -107,8 +107,11 @@ def default_utilization(resolved: Resolved, release: tuple[int, int, int]) -> fl
 
 
 def _sequences(resolved: Resolved, large: bool, v1: bool) -> int:
-    if resolved.engine.name != "vllm" or not v1 or release_of(resolved) < c.SEQUENCES_BY_DEVICE_FROM:
+    release = release_of(resolved)
+    if resolved.engine.name != "vllm" or not v1 or release < (0, 8, 0):
         return c.SEQUENCES_SMALL
+    if release < (0, 9, 0):
+        return c.SEQUENCES_FIRST_V1
     return c.SEQUENCES_LARGE if large else c.SEQUENCES_SMALL
 
 

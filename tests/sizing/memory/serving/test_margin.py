@@ -57,10 +57,15 @@ def test_a_sequence_of_v0_stays_in_one_virtual_engine() -> None:
     }
     spec = {"weights": "gptq-int4", "context_tokens": 100_000, **layout}
     old, new = (
-        plan("Qwen/QwQ-32B", "RTX 5090", engine={"name": "vllm", "version": "0.8.5", "mode": mode}, **spec)
+        plan(
+            "Qwen/QwQ-32B",
+            "RTX 5090",
+            engine={"name": "vllm", "version": "0.8.5", "mode": mode, "max_num_seqs": 64},
+            **spec,
+        )
         for mode in ("v0", "v1")
     )
-    assert old.max_concurrency_at_context == pytest.approx(new.max_concurrency_at_context, rel=0.2)
+    assert old.max_concurrency_at_context and old.max_concurrency_at_context > 1.3
     assert (verdict(old, 0.0), verdict(new, 0.0)) == ("no", "fits")
 
 
@@ -72,3 +77,17 @@ def test_checkpoints_of_meta_keep_attention_wide() -> None:
     )
     assert own == pytest.approx(57.8, rel=0.03)
     assert other == pytest.approx(47.8, rel=0.01)
+
+
+def test_a_profile_that_leaves_no_cache_is_no_reason_to_refuse_either() -> None:
+    """Llama 3.1 70B in 4 bit takes 37.2 of the 39.5 GiB of an A100 and ran there: the sampler of 256 sequences takes the rest, that of
+    16 does not."""
+    data: dict[str, Any] = {
+        "weights": "gptq-int4",
+        "engine": {"name": "vllm", "version": "0.9.1", "mode": "v0", "enforce_eager": True},
+    }
+    default = plan("meta-llama/Llama-3.1-70B-Instruct", "A100 40GB", **data)
+    asked = {**data, "engine": {**data["engine"], "max_num_seqs": 256}}
+    assert verdict(default, 0.0) == "tight"
+    assert {"raise_utilization", "lower_max_num_seqs", "shorten_context"} <= codes(default)
+    assert verdict(plan("meta-llama/Llama-3.1-70B-Instruct", "A100 40GB", **asked), 0.0) == "no"
