@@ -1,8 +1,8 @@
 """Models that the catalogue lacks: `config.json` pasted or from the hub, headers of GGUF files.
 
 The hub is the only network edge of understanding a model. It is asked for `config.json` alone, only at the configured
-endpoint (HF_ENDPOINT, else Hugging Face), only where an operator allows it (SIZEWISE_HUB=on), with a time-out, a size
-limit and huggingface_hub's own cache.
+endpoint (HF_ENDPOINT, else Hugging Face; a redirect to another host is not followed), only where an operator allows it
+(SIZEWISE_HUB=on), with a time-out, a size limit and huggingface_hub's own cache.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, BinaryIO, Final
+from urllib.parse import urlsplit
 
 from sizing.errors import UserError
 
@@ -29,6 +31,7 @@ _GGUF_MAGIC: Final = b"GGUF"
 _MOST_PAIRS: Final = 10_000
 _MOST_STRING_BYTES: Final = 1_000_000
 _MOST_ITEMS: Final = 5_000_000
+_MOST_KEPT: Final = 10_000  # longer arrays are read over: those that say something of layers have a few hundred entries
 _SCALARS: Final[Mapping[int, str]] = {
     0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d",
 }  # fmt: skip
@@ -44,28 +47,29 @@ _GGUF_FIELDS: Final = {
 
 def config_in(text: str) -> dict[str, Any] | None:
     """The first JSON object of a message that looks like a model's `config.json`, or None."""
-    decoder = json.JSONDecoder()
-    for match in list(re.finditer(r"\{", text))[:_MOST_STARTS]:
-        try:
-            found, _ = decoder.raw_decode(text, match.start())
-        except (json.JSONDecodeError, RecursionError):
-            continue
-        if isinstance(found, dict) and _CONFIG_KEYS & found.keys():
-            return found
-    return None
+    found = _found(text)
+    return found[0] if found else None
 
 
 def without_config(text: str) -> str:
     """The message without that object: figures of a file are no wishes."""
+    found = _found(text)
+    return f"{text[: found[1]]} {text[found[2] :]}" if found else text
+
+
+def _found(text: str) -> tuple[dict[str, Any], int, int] | None:
+    """(config, where it begins, where it ends). What is nested too deeply for JSON is none, whatever lies inside."""
     decoder = json.JSONDecoder()
-    for match in list(re.finditer(r"\{", text))[:_MOST_STARTS]:
+    for match in islice(re.finditer(r"\{", text), _MOST_STARTS):
         try:
             found, end = decoder.raw_decode(text, match.start())
-        except (json.JSONDecodeError, RecursionError):
+        except RecursionError:
+            return None
+        except ValueError:  # no JSON, or a number of thousands of digits
             continue
         if isinstance(found, dict) and _CONFIG_KEYS & found.keys():
-            return f"{text[: match.start()]} {text[end:]}"
-    return text
+            return found, match.start(), end
+    return None
 
 
 @dataclass(frozen=True)
@@ -93,21 +97,24 @@ class Hub:
         return _as_config(self._download(repo_id), repo_id)
 
     def _download(self, repo_id: str) -> bytes:
-        from huggingface_hub import HfApi, hf_hub_download
-        from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+        from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
+        from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError
 
-        api = HfApi(endpoint=self.endpoint)
+        # The hub's error derives from that of the HTTP client below it (httpx or httpx2, by version): a refused connection
+        # or a time-out is only the latter. A damaged answer is a ValueError or TypeError.
+        faults: tuple[type[BaseException], ...] = (*HfHubHTTPError.__bases__, OSError, ValueError, TypeError)
+        url = hf_hub_url(repo_id, "config.json", endpoint=self.endpoint)
         try:
-            info = api.model_info(repo_id, files_metadata=True, timeout=self.timeout_s)
-            files = {entry.rfilename: entry.size for entry in info.siblings or ()}
-            if "config.json" not in files:
-                raise UserError("model.id", repo_id, f"{repo_id} has no config.json")
-            if (files["config.json"] or 0) > MAX_CONFIG_BYTES:
-                raise UserError(
-                    "model.id", repo_id, f"the config.json of {repo_id} is larger than {MAX_CONFIG_BYTES:,} bytes"
-                )
+            about = get_hf_file_metadata(url, timeout=self.timeout_s, endpoint=self.endpoint)
+            if urlsplit(about.location).netloc != urlsplit(url).netloc:
+                raise UserError("model.id", repo_id, f"the hub keeps the config.json of {repo_id} on another host")
+            if about.size is None or about.size > MAX_CONFIG_BYTES:
+                limit = f"the config.json of {repo_id} is larger than {MAX_CONFIG_BYTES:,} bytes, or of unknown size"
+                raise UserError("model.id", repo_id, limit)
             path = hf_hub_download(repo_id, "config.json", endpoint=self.endpoint, etag_timeout=self.timeout_s)
-        except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as fault:
+        except EntryNotFoundError as fault:
+            raise UserError("model.id", repo_id, f"{repo_id} has no config.json") from fault
+        except faults as fault:
             raise UserError(
                 "model.id", repo_id, f"the hub does not give {repo_id}: paste its config.json or give its size"
             ) from fault
@@ -118,7 +125,7 @@ class Hub:
 def _as_config(content: bytes, repo_id: str) -> dict[str, Any]:
     try:
         found = json.loads(content[:MAX_CONFIG_BYTES])
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as fault:
+    except (ValueError, RecursionError) as fault:
         raise UserError("model.config", repo_id, f"the config.json of {repo_id} is no JSON") from fault
     if not isinstance(found, dict):
         raise UserError("model.config", repo_id, f"the config.json of {repo_id} is no JSON object")
@@ -187,6 +194,8 @@ def _array(file: BinaryIO) -> list[Any] | int:
     if not width:
         raise EOFError
     content = _exactly(file, width * size)
+    if size > _MOST_KEPT:
+        return []
     return [part[0] for part in struct.iter_unpack(_SCALARS[kind], content)]
 
 

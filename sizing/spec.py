@@ -37,6 +37,8 @@ Count = Annotated[int, Field(ge=1, le=10**7), _Number]
 Degree = Annotated[int, Field(ge=1, le=65536), _Number]
 Amount = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False), _Number]
 PositiveAmount = Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False), _Number]
+# Billions of parameters: from an embedding model of 100,000 to a hundred times the largest one published.
+Billions = Annotated[float, Field(ge=1e-4, le=1e5, allow_inf_nan=False), _Number]
 Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), _Number]
 Name = Annotated[str, Field(min_length=1, max_length=300)]
 
@@ -60,8 +62,8 @@ class ModelRef(_Part):
     """Which model: a repo id or any alias, the contents of a `config.json`, or a bare size in billions of parameters."""
 
     id: Name | None = None
-    params_b: PositiveAmount | None = None
-    active_params_b: PositiveAmount | None = None
+    params_b: Billions | None = None
+    active_params_b: Billions | None = None
     config: dict[str, Any] | None = None
 
     @model_validator(mode="after")

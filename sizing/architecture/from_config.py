@@ -73,7 +73,19 @@ def _whole(key: str, value: object, least: int) -> int | None:
 
 
 def _require_sense(entry: Mapping[str, Any]) -> None:
-    """Parts that cannot be more than their whole."""
+    """Parts that cannot be more than their whole, and parts without which the rest means nothing."""
+    attention = entry["attention"]
+    if not entry["head_dim"]:
+        heads, hidden = entry["num_attention_heads"], entry["hidden_size"]
+        text = (
+            f"num_attention_heads in model.config must be at most hidden_size ({hidden:,}) where head_dim is not given"
+        )
+        raise UserError("model.config", heads, f"{text}, got {heads:,}")
+    for name in ("qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim") if attention.get("kv_lora_rank") else ():
+        if not attention.get(name):
+            raise UserError("model.config", None, f"model.config has kv_lora_rank but no {name}; {_WHOLE_FILE}")
+    if entry["moe"] and not entry["moe"]["moe_intermediate_size"]:
+        raise UserError("model.config", None, f"model.config has experts but no moe_intermediate_size; {_WHOLE_FILE}")
     moe = entry["moe"] or {"experts_per_token": 0, "num_experts": 0, "first_k_dense": 0}
     layers = entry["num_hidden_layers"]
     for name, value, most in (

@@ -3,6 +3,11 @@
 import io
 import json
 import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -72,7 +77,19 @@ def test_a_config_is_found_in_a_message_and_its_figures_are_no_wishes() -> None:
     assert without_config(message).split() == "Does this fit a 4090? with 8k context {see above}".split()  # noqa: SIM905
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"a": 1}', "{" * 5000, '{"hidden_size": ', "no braces"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        '{"a": 1}',
+        "{" * 5000,
+        '{"hidden_size": ',
+        "no braces",
+        '{"hidden_size": ' + "9" * 5000 + "}",
+        '{"a": ' * 3000 + '{"hidden_size": 1}',
+    ],
+)
 def test_other_braces_are_no_config(text: str) -> None:
     assert config_in(text) is None
     assert without_config(text) == text
@@ -98,3 +115,93 @@ def test_the_hub_is_off_unless_an_operator_switches_it_on(monkeypatch: pytest.Mo
 def test_only_repository_ids_are_asked_for(name: str) -> None:
     with pytest.raises(UserError, match="repository id"):
         Hub().config(name)
+
+
+Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+@contextmanager
+def _hub(answer: Answer) -> Iterator[Hub]:
+    """A hub of our own on this machine; a request ends when the test does."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            answer(self)
+
+        do_GET = do_HEAD
+
+        def log_message(self, *_: object) -> None:
+            """Nothing on standard error."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield Hub(f"http://127.0.0.1:{server.server_port}", timeout_s=0.5)
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _file(content: bytes, stated: int | None = -1) -> Answer:
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(200)
+        if stated is not None:
+            request.send_header("Content-Length", str(len(content) if stated < 0 else stated))
+        request.send_header("ETag", '"1"')
+        request.send_header("X-Repo-Commit", "0" * 40)
+        request.end_headers()
+        if request.command == "GET":
+            request.wfile.write(content)
+
+    return answer
+
+
+def _elsewhere(request: BaseHTTPRequestHandler) -> None:
+    request.send_response(302)
+    request.send_header("Location", "http://internal.example/config.json")
+    request.send_header("X-Linked-Size", "10")
+    request.send_header("ETag", '"1"')
+    request.send_header("X-Repo-Commit", "0" * 40)
+    request.send_header("Content-Length", "0")
+    request.end_headers()
+
+
+def _hangs_up(request: BaseHTTPRequestHandler) -> None:
+    request.connection.close()
+
+
+def _refuses(request: BaseHTTPRequestHandler) -> None:
+    request.send_error(404)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (_file(b"{", stated=50_000_000), "larger than 2,000,000 bytes"), (_file(b"{", stated=None), "unknown size"),
+        (_file(b"<html>"), "is no JSON"), (_file(b"[1]"), "no JSON object"), (_file(b"[" * 100_000), "is no JSON"),
+        (_file(b'{"hidden_size": ' + b"9" * 5000 + b"}"), "is no JSON"), (_elsewhere, "on another host"),
+        (_hangs_up, "does not give"), (_refuses, "does not give"),
+    ],
+)  # fmt: skip
+def test_whatever_a_hub_answers_is_a_sentence_to_the_user(
+    answer: Answer, said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    with _hub(answer) as hub, pytest.raises(UserError, match=said):
+        hub.config("org/model")
+
+
+def test_a_hub_that_is_not_there_is_a_sentence_too() -> None:
+    with pytest.raises(UserError, match="does not give"):
+        Hub("http://127.0.0.1:1", timeout_s=0.5).config("org/model")
+
+
+def test_a_config_comes_from_the_hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    with _hub(_file(json.dumps(CONFIG).encode())) as hub:
+        assert hub.config("org/model") == CONFIG
+
+
+def test_long_arrays_of_numbers_are_read_over() -> None:
+    content = gguf(HEADER | {"qwen3.attention.head_count_kv": [8] * 20_000})
+    assert "num_key_value_heads" not in gguf_config(io.BytesIO(content))
