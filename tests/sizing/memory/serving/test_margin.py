@@ -86,6 +86,7 @@ def test_a_profile_that_leaves_no_cache_is_no_reason_to_refuse_either() -> None:
         "weights": "gptq-int4",
         "engine": {"name": "vllm", "version": "0.9.1", "mode": "v0", "enforce_eager": True},
     }
+    data["hardware"] = [{"accelerator": "A100 40GB", "count": 1, "engine_visible_gib": 39.49}]
     default = plan("meta-llama/Llama-3.1-70B-Instruct", "A100 40GB", **data)
     asked = {**data, "engine": {**data["engine"], "max_num_seqs": 256}}
     assert verdict(default, 0.0) == "tight"
