@@ -5,7 +5,7 @@ Every text is plain text without markup; `bot.reply` adds emphasis and escapes. 
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,6 +13,8 @@ Lang = Literal["de", "en"]
 ParagraphKind = Literal[
     "change", "flip", "why", "cheaper", "note", "warning", "measured", "clarify", "derivation", "refusal", "diagnosis"
 ]
+# As many assumptions as a reader takes in; all of them stand in exports and in JSON.
+MOST_ASSUMPTIONS: Final = 5
 Action = Literal["why", "compare", "cheaper", "launch", "loadtest", "export", "undo"]
 
 
@@ -90,7 +92,10 @@ class Chart(_Part):
 
 
 class Answer(_Part):
-    """What is said in one turn. `headline` stands alone in a notification; it begins with the verdict."""
+    """What is said in one turn. `headline` stands alone in a notification; it begins with the verdict.
+
+    `details` are paragraphs that only an export shows, for whoever wants more than the answer.
+    """
 
     id: str
     lang: Lang
@@ -109,3 +114,9 @@ class Answer(_Part):
     estimates: tuple[dict[str, Any], ...] = ()
     options: tuple[dict[str, Any], ...] = ()
     unverified_numbers: tuple[str, ...] = ()
+    details: tuple[Paragraph, ...] = ()
+
+    @property
+    def told_assumptions(self) -> tuple[AssumptionView, ...]:
+        """Those that a reply shows, in the places that they have in `assumptions`."""
+        return self.assumptions[:MOST_ASSUMPTIONS]

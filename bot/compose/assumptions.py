@@ -21,16 +21,22 @@ _SERVER_KV: Final = ("fp8",)
 _LOCAL_KV: Final = ("q8_0", "q4_0")
 _ENGINES: Final = ("vllm", "llama.cpp")
 _MOST_CHOICES = 4
+# What a verdict hangs on most often goes first: a reply shows only the first of them.
+_FIRST: Final = (
+    "model", "model.id", "weights", "context_tokens", "concurrency", "active_share", "training.method", "training.sequence_tokens",
+    "training.micro_batch", "kv_cache", "engine.name", "work.documents", "work.pages_per_document", "training.checkpointing",
+)  # fmt: skip
+_RANK: Final = {field: place for place, field in enumerate(_FIRST)}
 # These follow from what the user did say; they are told in the answer, not offered for change.
 _NO_CHOICE: Final = frozenset({"sum_of_lengths"})
 
 
 def assumption_views(sized: Sized, words: Wording) -> tuple[AssumptionView, ...]:
-    """Every assumption of an estimate with its alternatives; the same field only once."""
+    """Every assumption of an estimate with its alternatives, those that move it most first; the same field only once."""
     shown: dict[str, AssumptionView] = {}
     for assumption in sized.estimate.assumptions:
         shown.setdefault(assumption.field, _view(assumption, sized, words))
-    return tuple(shown.values())
+    return tuple(sorted(shown.values(), key=lambda view: _RANK.get(view.field, len(_RANK))))
 
 
 def _view(assumption: Assumption, sized: Sized, words: Wording) -> AssumptionView:

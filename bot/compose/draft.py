@@ -30,6 +30,7 @@ class Draft:
     table: Table | None = None
     chart: Chart | None = None
     paragraphs: list[Paragraph] = field(default_factory=list)
+    details: list[Paragraph] = field(default_factory=list)
     assumptions: tuple[AssumptionView, ...] = ()
     commands: tuple[Command, ...] = ()
     actions: tuple[Action, ...] = ()
@@ -48,6 +49,11 @@ class Draft:
         if text.strip():
             self.paragraphs.append(Paragraph(kind=kind, title=title, text=text))
 
+    def detail(self, kind: ParagraphKind, text: str, title: str = "") -> None:
+        """Adds a paragraph that only an export shows."""
+        if text.strip():
+            self.details.append(Paragraph(kind=kind, title=title, text=text))
+
     def title(self, key: str) -> str:
         return self.words.text("ui", key)
 
@@ -56,6 +62,8 @@ def finish(draft: Draft, ident: str, phraser: Phraser | None = None) -> Answer:
     """The Answer: texts checked number by number, paragraphs that fail dropped and what failed listed."""
     _gather(draft)
     paragraphs, unverified = _checked(draft, _phrased(draft, phraser))
+    details, failed = _checked(draft, draft.details)
+    unverified += failed
     for text in _fixed_texts(draft):
         unverified += untraced(text, draft.lang, draft.material)
     return Answer(
@@ -75,6 +83,7 @@ def finish(draft: Draft, ident: str, phraser: Phraser | None = None) -> Answer:
         specs=tuple(one.spec for one in draft.sized),
         estimates=tuple(one.estimate.model_dump(mode="json") for one in draft.sized),
         options=tuple(option_data(one) for one in draft.options),
+        details=tuple(details),
         unverified_numbers=tuple(dict.fromkeys(unverified)),
     )
 

@@ -23,6 +23,9 @@ _KEPT = 3
 _RAN_OUT: Final = re.compile(
     r"\booms?\b|out of (?:cuda |gpu )?memory|speicher (?:reicht nicht|läuft voll|voll|geht aus)", re.IGNORECASE
 )
+_ASKS_LOADER: Final = re.compile(
+    r"loader|worker|/dev/shm|shared memory|checkpoint|disk|festplatte|nvme|\bram\b|arbeitsspeicher", re.IGNORECASE
+)
 _ACTIVATIONS_MATTER = 0.5
 
 
@@ -45,7 +48,10 @@ def say_fitting(draft: Draft, sized: Sized) -> None:
     if any(_lacks_bf16(device.accelerator) for device in run.devices):
         draft.material.add_names(["BF16", "FP16", "Flash Attention 2"])
         _say(draft, "warning", "old_cards", iter([draft.words.text("fitting", "bf16_missing")]))
-    _say(draft, "data_loader", "host_ram", _loader(draft, sized))
+    if _ASKS_LOADER.search(draft.sources.query):
+        _say(draft, "data_loader", "host_ram", _loader(draft, sized))
+    else:
+        draft.detail("note", " ".join(_loader(draft, sized)), draft.title("data_loader"))
 
 
 def _lacks_bf16(accelerator: Accelerator | None) -> bool:

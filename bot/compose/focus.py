@@ -76,6 +76,7 @@ _WORDS: Final[tuple[tuple[Focus, str], ...]] = (
     ),
 )
 _COMPILED: Final = tuple((focus, re.compile(pattern, re.IGNORECASE)) for focus, pattern in _WORDS)
+_SUPPLY: Final = re.compile(r"psu|netzteil|power suppl|stecker|connector|plug|12vhpwr|16-pin", re.IGNORECASE)
 _PCIE: Final = re.compile(r"\bpcie?[- ]?(?:gen\s?)?([1-7])(?:\.0)?(?:\s?x\s?(\d{1,2}))?", re.IGNORECASE)
 _AVAILABILITY: Final = re.compile(r"\b(9\d(?:[.,]\d+)?)\s?%")
 _THREADS: Final = re.compile(r"\b(\d{1,3})\s?threads?\b", re.IGNORECASE)
@@ -84,6 +85,11 @@ _THREADS: Final = re.compile(r"\b(\d{1,3})\s?threads?\b", re.IGNORECASE)
 def focuses(text: str) -> tuple[Focus, ...]:
     """The parts a message names, in the order of the machine."""
     return tuple(focus for focus, pattern in _COMPILED if pattern.search(text))
+
+
+def names_supply(text: str) -> bool:
+    """Whether a supply or its plugs are named, not only a number of watts."""
+    return bool(_SUPPLY.search(text))
 
 
 def older_link(text: str) -> tuple[int, int | None] | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from bot.compose.draft import Draft
 from bot.compose.faults import field_label
 from bot.explain import with_mark
 from bot.reply import names
-from bot.reply.wording import Wording
 from bot.sized import Sized
 
 _FIGURES: Final = (
@@ -17,37 +16,57 @@ _FIGURES: Final = (
     "prefill_tok_s", "ttft_ms",
 )  # fmt: skip
 _MOST_FIGURES = 3
-# A case that differs in more than this says little to somebody who asked about their own machine.
-_MOST_DIFFERENCES = 4
 _FIELDS: Final = {
     "accelerator": "hardware",
     "hardware.accelerator": "hardware",
     "count": "hardware.count",
-    "engine": "engine",
+    "engine.name": "engine",
+    "model": "model.id",
+}
+# A figure is evidence only where everything that drives it is the same there; what else differs is told.
+_WHAT: Final = frozenset({"model.id", "hardware", "hardware.count", "weights", "parallel.tensor"})
+_SERVED: Final = _WHAT | {"engine", "kv_cache"}
+_DRIVERS: Final[Mapping[str, frozenset[str]]] = {
+    "weights_gib_per_gpu": _WHAT,
+    "kv_cache_gib_per_gpu": _SERVED,
+    "kv_cache_tokens": _SERVED,
+    "decode_tok_s_per_user": _SERVED | {"concurrency"},
+    "output_tok_s_total": _SERVED | {"concurrency", "context_tokens"},
+    "prefill_tok_s": _SERVED,
+    "ttft_ms": _SERVED | {"concurrency", "context_tokens"},
 }
 
 
-def say_measured(draft: Draft, sized: Sized) -> None:
-    """One measurement of memory and one of speed, where something comparable was published."""
-    for kind in ("memory", "speed"):
-        near = next((one for one in sized.estimate.measured if one.get("kind") == kind and _is_near(one)), None)
-        if near is not None:
-            draft.say("measured", _sentence(near, draft), draft.title("measured"))
+def say_measured(draft: Draft, sized: Sized, *, speed: bool = False) -> None:
+    """One published measurement of the same deployment, of memory or, where speed was asked for, of speed; none of unlike things."""
+    for kind in ("speed", "memory") if speed else ("memory", "speed"):
+        for case in sized.estimate.measured:
+            if case.get("kind") == kind and (figures := _comparable(case)):
+                draft.say("measured", _sentence(case, figures, draft), draft.title("measured"))
+                return
 
 
-def _is_near(case: Mapping[str, Any]) -> bool:
-    differs = {_FIELDS.get(one["field"], one["field"]) for one in case.get("differs", ())}
-    elsewhere = "hardware" in differs and bool(differs & {"model", "model.id"})
-    return len(differs) <= _MOST_DIFFERENCES and not elsewhere and any(name in case["measured"] for name in _FIGURES)
+def _differs(case: Mapping[str, Any]) -> list[str]:
+    return [_FIELDS.get(one["field"], one["field"]) for one in case.get("differs", ())]
 
 
-def _sentence(case: Mapping[str, Any], draft: Draft) -> str:
+def _comparable(case: Mapping[str, Any]) -> dict[str, float]:
+    """The figures of a measurement that may stand beside the estimate."""
+    differs, measured = set(_differs(case)), case["measured"]
+    return {
+        name: float(measured[name])
+        for name in _FIGURES
+        if isinstance(measured.get(name), (int, float)) and measured[name] > 0 and not differs & _DRIVERS[name]
+    }
+
+
+def _sentence(case: Mapping[str, Any], figures: Mapping[str, float], draft: Draft) -> str:
     words = draft.words
-    figures = list(_figures(case["measured"], words))[:_MOST_FIGURES]
+    shown = [words.text("measured", name, value=value) for name, value in figures.items()][:_MOST_FIGURES]
     draft.material.add_names([_subject(case), str(case.get("version") or "")])
     mark = draft.sources.link(words.text("cite", "measurement", subject=_subject(case)), str(case["source"]))
-    text = words.text("measured", "case", subject=_subject(case), figures=", ".join(figures))
-    differs = [field_label(_FIELDS.get(one["field"], one["field"]), words) for one in case.get("differs", ())]
+    text = words.text("measured", "case", subject=_subject(case), figures=", ".join(shown))
+    differs = [field_label(name, words) for name in _differs(case)]
     if differs:
         text = f"{text[:-1]}; {words.text('measured', 'differs', fields=', '.join(dict.fromkeys(differs)))}"
     return with_mark(text, mark)
@@ -65,10 +84,3 @@ def _device_id(written: str) -> str:
     from sizing.catalogue.names import find
 
     return find(written, "accelerator", False).id or written
-
-
-def _figures(measured: Mapping[str, Any], words: Wording) -> Iterable[str]:
-    for name in _FIGURES:
-        value = measured.get(name)
-        if isinstance(value, (int, float)):
-            yield words.text("measured", name, value=value)

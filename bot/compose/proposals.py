@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from bot.compose.labels import option_label
+from bot.compose.options import MOST_ROWS
 from bot.compose.recommended import Options
 from bot.reply import names
 from bot.reply.wording import Wording
@@ -27,7 +28,7 @@ _NOTE_ORDER: Final = (
 def choice_text(options: Options, words: Wording) -> str:
     """Which of the others is best at what."""
     told: dict[str, str] = {}
-    for option, why in list(zip(options.good, options.why, strict=True))[1:]:
+    for option, why in list(zip(options.good, options.why, strict=True))[1:MOST_ROWS]:
         codes = {str(entry["code"]) for entry in why}
         best = next((code for code in _TOLD if code in codes), None)
         if best is not None:

@@ -5,12 +5,26 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.compose import advice, budget, costs, diagnosis, energy, focus, service, singles, system, variants, work
+from bot.compose import (
+    advice,
+    budget,
+    costs,
+    diagnosis,
+    energy,
+    focus,
+    headline,
+    service,
+    singles,
+    system,
+    variants,
+    work,
+)
 from bot.compose.draft import Draft
+from bot.compose.quantity import quantity_of
 from bot.explain import with_mark
 from bot.heard import Heard
 from bot.reply import names
-from bot.sized import Sized, hardware_label, size
+from bot.sized import Sized, hardware_label, is_machine, size
 from bot.thread import Spec, ThreadState
 from bot.understand.planning import topic_of
 from sizing.architecture.types import Architecture
@@ -156,7 +170,7 @@ def _parsed(spec: Spec) -> WorkloadSpec | None:
 
 
 def _write_machine(draft: Draft, spec: Spec, heard: Heard, text: str, defaults: Defaults) -> bool:
-    if heard.intent not in ("power", "system") and not _about_ram(spec, text) and not _about_the_machine(spec, text):
+    if not (heard.intent in ("power", "system") or _names_machine(spec, heard, text)):
         return False
     parsed = _parsed(_with_services(spec, text))
     if parsed is None:
@@ -165,7 +179,7 @@ def _write_machine(draft: Draft, spec: Spec, heard: Heard, text: str, defaults: 
         probe = Sized(spec, parsed, size({**spec, "model": {"id": "Qwen/Qwen3-8B"}}, defaults).estimate, None)
         return probe.estimate.ok and system.write_machine(draft, probe, heard, text)
     if spec.get("hardware"):
-        return False
+        return _write_machine_of(draft, spec, parsed, heard, text, defaults)
     asked = focus.focuses(text)
     if "network" in asked:
         return _write_network(draft, parsed)
@@ -173,6 +187,38 @@ def _write_machine(draft: Draft, spec: Spec, heard: Heard, text: str, defaults: 
         return _write_channels(draft, parsed)
     threads = focus.threads(text) or (heard.request.get("other") or {}).get("cpu_cores")
     return bool(threads) and not spec.get("model") and _write_cpu_only(draft, float(threads or 0))
+
+
+def _names_machine(spec: Spec, heard: Heard, text: str) -> bool:
+    """A part of the machine is what is asked about, whatever else the words may mean."""
+    if _about_ram(spec, text) or _about_the_machine(spec, text):
+        return True
+    if spec.get("hardware") and quantity_of(text) == "ram":
+        return True
+    bare = not spec.get("model") and not _MODELS.search(text)
+    return heard.asks("power", "system") and bare and bool(focus.focuses(text))
+
+
+# What is asked beside the machine takes a verdict.
+_OTHER_INTENTS: Final = ("fits", "size", "compare", "cost", "finetune")
+
+
+def _write_machine_of(
+    draft: Draft, spec: Spec, parsed: WorkloadSpec, heard: Heard, text: str, defaults: Defaults
+) -> bool:
+    """Power, RAM or machine of a deployment with its model: whether the model fits is only said where it does not."""
+    ram = quantity_of(text) == "ram"
+    if not ram and (heard.intent not in ("power", "system") or heard.asks(*_OTHER_INTENTS)):
+        return False
+    sized = size(spec, defaults)
+    if not sized.estimate.ok or len(heard.specs) != 1 or (ram and is_machine(sized)):
+        return False
+    probe = Sized(spec, parsed, sized.estimate, sized.resolved)
+    if not system.write_machine(draft, probe, heard, text, sized.estimate):
+        return False
+    if sized.estimate.fits is False:
+        draft.say("warning", headline.verdict_headline(sized, draft.words), draft.title("warning"))
+    return True
 
 
 def _with_services(spec: Spec, text: str) -> Spec:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from bot.compose.draft import Draft
-from bot.compose.focus import Focus, availability, focuses, older_link
+from bot.compose.focus import Focus, availability, focuses, names_supply, older_link
 from bot.compose.labels import verdict_cell
 from bot.compose.prices import hours_text
 from bot.explain import with_mark
@@ -48,6 +48,8 @@ _TITLES: Final[Mapping[Focus, str]] = {"limit": "power_limit", "storage": "stora
 _HOURS_PER_MONTH: Final = 730.0
 _TOLD_MEDIA: Final = frozenset({"nvme_gen4", "object_store_32", "10gbe", "sata_ssd", "1gbe"})
 _POWER_PARTS: Final[tuple[Focus, ...]] = ("supply", "circuit", "limit", "heat", "energy")
+# Sentences for each part: where the machine is the question, and beside a verdict or among many parts.
+_ALONE, _BESIDE, _FEW_PARTS = 4, 2, 3
 _SYSTEM_PARTS: Final[tuple[Focus, ...]] = ("profile", "ram", "cpu", "storage", "lanes", "network")
 
 
@@ -75,15 +77,15 @@ def with_place(spec: WorkloadSpec, question: str) -> WorkloadSpec:
     return spec.model_copy(update={"host": spec.host.model_copy(update=update)}) if update else spec
 
 
-def write_machine(draft: Draft, sized: Sized, heard: Heard, question: str) -> bool:
-    """An answer about the machine itself; False where the spec cannot be read."""
-    told = _told(draft, sized, None, question)
+def write_machine(draft: Draft, sized: Sized, heard: Heard, question: str, estimate: Estimate | None = None) -> bool:
+    """An answer about the machine itself, with the Estimate of the model on it where one is named; False where the spec cannot be read."""
+    told = _told(draft, sized, estimate, question)
     if told is None:
         return False
     draft.sized = [sized]
     asked = _asked(heard, question)
     draft.headline, spoken = _headline(told, asked)
-    _say_parts(told, asked, spoken)
+    _say_parts(told, asked, spoken, most=_ALONE if len(asked) <= _FEW_PARTS else _BESIDE)
     return True
 
 
@@ -92,7 +94,8 @@ def say_parts(draft: Draft, sized: Sized, heard: Heard, question: str) -> None:
     told = _told(draft, sized, sized.estimate, question)
     if told is not None:
         asked = _asked(heard, question) if heard.asks("power", "system") else ("limit",)
-        _say_parts(told, asked, ("energy",) if (next(_energy(told), "") or "?") in draft.headline else ())
+        spoken: tuple[Focus, ...] = ("energy",) if (next(_energy(told), "") or "?") in draft.headline else ()
+        _say_parts(told, asked, spoken, most=_BESIDE if len(asked) > 1 else _ALONE)
 
 
 def energy_headline(draft: Draft, sized: Sized, question: str) -> str | None:
@@ -117,6 +120,8 @@ def _asked(heard: Heard, question: str) -> tuple[Focus, ...]:
     named = focuses(question)
     if heard.asks("power"):
         wanted = [focus for focus in named if focus in _POWER_PARTS]
+        if "limit" in wanted and "supply" in wanted and not names_supply(question):
+            wanted.remove("supply")  # the watts are those of the limit
         if "supply" in wanted and "circuit" not in wanted:
             wanted.append("circuit")
         others = [focus for focus in named if focus in ("availability", "lanes") and heard.asks("system")]
@@ -128,6 +133,9 @@ def _asked(heard: Heard, question: str) -> tuple[Focus, ...]:
 def _headline(told: _Told, asked: tuple[Focus, ...]) -> tuple[str, tuple[Focus, ...]]:
     """(first sentence, the parts it has already told)."""
     system, power = told.system, told.system.power
+    if asked[:1] == ("limit",) and told.spec.host.power_limit_w and (capped := next(_limit(told), "")):
+        told.draft.lead = _capped_speed(told)
+        return capped, ("limit",)
     network = asked[:1] == ("network",)
     if network:
         return next(_network(told)), ("network",)
@@ -155,6 +163,18 @@ def _headline(told: _Told, asked: tuple[Focus, ...]) -> tuple[str, tuple[Focus, 
         disk=system.storage.proposed_gb,
         wall=power.wall_w if power else 0.0,
     ), ()
+
+
+def _capped_speed(told: _Told) -> str:
+    """What the limit leaves of the estimated speed of one user; empty where no speed is known."""
+    power, speed = told.system.power, told.draft.sized[0].estimate.speed
+    rate = speed.decode_tok_s_per_user if speed and told.context else None
+    if rate is None or power is None or power.limit is None:
+        return ""
+    share = power.limit.decode_share
+    left = {"low": rate.low * share, "high": rate.high * share}
+    told.draft.material.add_rates(left)
+    return told.text("limit_speed", left=left, rate=rate)
 
 
 def _power_headline(told: _Told, power: Power) -> str:
@@ -198,14 +218,17 @@ def _supply_headline(told: _Told, supply: Supply | None) -> str:
     )
 
 
-def _say_parts(told: _Told, asked: tuple[Focus, ...], spoken: tuple[Focus, ...]) -> None:
+def _say_parts(told: _Told, asked: tuple[Focus, ...], spoken: tuple[Focus, ...], most: int) -> None:
+    """A paragraph for each part, of `most` sentences at most; what more there is to say stands in an export."""
+    draft = told.draft
     for focus in asked:
         sentences = [sentence for sentence in _PARTS[focus](told) if sentence]
         if focus in spoken:
             sentences = sentences[1:]
         if sentences:
-            mark = told.draft.sources.topic(_TOPICS[focus], sentences[0])
-            told.draft.say("note", with_mark(" ".join(sentences), mark), told.draft.title(_TITLES.get(focus, focus)))
+            mark, title = draft.sources.topic(_TOPICS[focus], sentences[0]), draft.title(_TITLES.get(focus, focus))
+            draft.say("note", with_mark(" ".join(sentences[:most]), mark), title)
+            draft.detail("note", " ".join(sentences[most:]), title)
 
 
 def _supply(told: _Told) -> Iterator[str]:

@@ -69,7 +69,8 @@ def _speed(draft: Draft, sized: Sized, always: bool) -> None:
         return
     words = draft.words
     parts = []
-    if speed.decode_tok_s_per_user:
+    in_table = bool(draft.table and draft.options and draft.options[0] is sized)
+    if speed.decode_tok_s_per_user and not in_table:
         parts.append(words.text("speed", "per_user", rate=speed.decode_tok_s_per_user))
     if speed.output_tok_s_total and (sized.figures.get("concurrency") or 1) > 1:
         parts.append(words.text("speed", "total", rate=speed.output_tok_s_total))

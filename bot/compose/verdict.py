@@ -58,7 +58,7 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     topics.say_asked(draft, sized, heard)
     if bill and not (priced and cost_answer.leads(heard)):
         cost_answer.say(bill, question)
-    say_measured(draft, sized)
+    say_measured(draft, sized, speed=heard.asks("throughput"))
     say_warnings(draft, sized)
     draft.assumptions = assumption_views(sized, words)
     cite_devices([sized], draft.sources)
@@ -78,7 +78,9 @@ def _priced_headline(
     """The first sentence of an answer that was asked for money, or for what the power costs."""
     if cost_answer.leads(heard) and bill is not None:
         return cost_answer.headline(bill, question)
-    return system.energy_headline(draft, sized, question) if heard.intent == "power" else None
+    return (
+        system.energy_headline(draft, sized, question) if heard.intent == "power" and not heard.asks("fits") else None
+    )
 
 
 def _options(sized: Sized, heard: Heard, defaults: Defaults) -> Options:

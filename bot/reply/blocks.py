@@ -200,7 +200,7 @@ def _tail(answer: Answer, private: bool) -> Iterator[Block]:
 
 def _assumption_blocks(answer: Answer) -> Iterator[Block]:
     yield _context(_cut_at([_assumed(answer)], limits.CONTEXT_CHARS, ""))
-    selects = _selects(answer.assumptions)
+    selects = _selects(answer.told_assumptions)
     if selects:
         yield {"type": "actions", "block_id": f"assume:{answer.id}", "elements": selects}
 
@@ -215,7 +215,7 @@ def _selects(assumptions: Sequence[AssumptionView]) -> list[Block]:
 
 
 def _assumed(answer: Answer) -> str:
-    shown = " · ".join(escape(f"{view.label}: {view.value}") for view in answer.assumptions)
+    shown = " · ".join(escape(f"{view.label}: {view.value}") for view in answer.told_assumptions)
     return f"{bold(wording(answer.lang).label('ui', 'assumed'))} {shown}"
 
 

@@ -35,7 +35,10 @@ def markdown(answer: Answer) -> str:
     words = wording(answer.lang)
     parts = [f"**{_plain(answer.headline)}**", _plain(answer.lead)]
     parts += [_markdown_table(answer.table)] if answer.table else []
-    parts += [f"**{_plain(p.title)}** {_plain(p.text)}" if p.title else _plain(p.text) for p in answer.paragraphs]
+    parts += [
+        f"**{_plain(p.title)}** {_plain(p.text)}" if p.title else _plain(p.text)
+        for p in (*answer.paragraphs, *answer.details)
+    ]
     if answer.assumptions:
         listed = [f"- {_plain(a.label)}: {_plain(a.value)}" for a in answer.assumptions]
         parts.append("\n".join([f"**{words.text('ui', 'assumed')}**", "", *listed]))

@@ -49,7 +49,7 @@ def _parts(answer: Answer) -> Iterator[RenderableType]:
         yield Padding(_table(answer.table), (1, 0, 0, 0))
     yield from _paragraphs(answer, first=False)
     if answer.assumptions:
-        yield Padding(_assumptions(answer.assumptions, words.text("ui", "assumed")), (1, 0, 0, 0))
+        yield Padding(_assumptions(answer.told_assumptions, words.text("ui", "assumed")), (1, 0, 0, 0))
     for command in answer.commands:
         yield Padding(Text(command.title, style="bold"), (1, 0, 0, 0))
         yield Padding(Text(command.code, style="green"), (0, 0, 0, 2))

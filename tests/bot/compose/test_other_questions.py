@@ -51,7 +51,6 @@ MACHINE = [
         "PCIe 3.0 oder x4 reicht",
         "Lanes",
         "NVLink",
-        "Handbuch",
     ),
     ("How much RAM and which CPU for a server with 4x RTX 6000 Ada?", "192 GB", "12 cores", "RAM:", "Processor:"),
     (
@@ -140,7 +139,7 @@ TRAINING = [
         "Referenzmodell",
         "Checkpoint|Fortsetzen",
     ),
-    ("Kann ich auf 4x V100 32GB Gemma 3 27B mit LoRA trainieren?", "kein BF16", "FP16", "Datenlader:"),
+    ("Kann ich auf 4x V100 32GB Gemma 3 27B mit LoRA trainieren?", "kein BF16", "FP16", "Nächster Schritt:"),
 ]
 COST = [
     (

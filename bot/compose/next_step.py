@@ -1,0 +1,79 @@
+"""Every answer ends in something to do: a line to copy, the next measurement, or what to write next."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.answer import Command
+from bot.compose.draft import Draft
+from bot.compose.launching import launch_commands
+from bot.sized import Sized, engine_defaults
+from bot.thread import TeamDefaults
+
+# Titles of paragraphs that are something to do already.
+_DONE: Final = ("next", "next_step")
+_WORK: Final = frozenset({"embedding", "reranking", "transcription", "image", "video"})
+_MACHINE: Final = frozenset({"power", "system"})
+_LONGEST_LINE: Final = 260
+
+
+def add(draft: Draft, defaults: TeamDefaults) -> None:
+    """The last paragraph; none where the answer has one, gives commands, asks back or declines."""
+    titles = {draft.title(key) for key in _DONE}
+    asks = any(paragraph.kind in ("clarify", "refusal", "derivation") for paragraph in draft.paragraphs)
+    if not draft.in_scope or not draft.headline or draft.commands or asks:
+        return
+    if any(paragraph.title in titles for paragraph in draft.paragraphs):
+        return
+    key = _key(draft)
+    if key is None:
+        return
+    if key == "start":
+        draft.commands = _start(draft, draft.sized[0], defaults)
+        key = "measure" if draft.commands else "start_by_hand"
+    draft.say("note", draft.words.text("todo", key, **_params(draft)), draft.title("next_step"))
+
+
+def _key(draft: Draft) -> str | None:
+    """What fits the kind of answer."""
+    first = draft.sized[0] if draft.sized else None
+    if draft.intent == "rag":
+        return "rag"
+    if first is not None and not first.spec.get("model"):
+        return "machine" if draft.intent in _MACHINE else "choose"
+    if first is None or not first.estimate.ok:
+        return "name" if draft.intent == "explain" else None
+    task = str(first.figures["task"])
+    if draft.intent in _MACHINE:
+        return "machine"
+    if task in _WORK:
+        return "work" if first.estimate.fits else "smaller"
+    if task == "training":
+        return "train" if first.estimate.fits else "train_less"
+    return _for_verdict(draft, first)
+
+
+def _for_verdict(draft: Draft, first: Sized) -> str | None:
+    if len(draft.sized) > 1 or draft.intent == "compare":
+        return "compare"
+    if first.estimate.fits is False:
+        return "change"
+    if any(first is option for option in draft.options):
+        return "before_ordering"
+    return "start"
+
+
+def _params(draft: Draft) -> dict[str, object]:
+    first = draft.sized[0] if draft.sized else None
+    speed = first.estimate.speed if first else None
+    rate = speed.decode_tok_s_per_user if speed else None
+    return {"hardware": first.hardware if first else "", "low": rate.low if rate else 0.0}
+
+
+def _start(draft: Draft, sized: Sized, defaults: TeamDefaults) -> tuple[Command, ...]:
+    """The line that starts the deployment; none where the model has no name to load or the line needs files of its own."""
+    speed = sized.estimate.speed
+    if not (sized.spec.get("model") or {}).get("id") or speed is None or speed.decode_tok_s_per_user is None:
+        return ()
+    commands = launch_commands(sized, draft.words, engine_defaults(defaults))
+    return commands if len(commands) == 1 and len(commands[0].code) <= _LONGEST_LINE else ()
