@@ -20,6 +20,8 @@ _RETRACTS = re.compile(
     r"3}(?:eher |lieber |doch |nur |rather |make it |sind's |es sind |it's |its |"
     r"wir sind )?){1,2}(?:so |ca\. |etwa |about |mit |with )?$"
 )
+# "40 concurrent 8k sessions": so long, not so many.
+_COUNTED_ALREADY = re.compile(r"\b(?:concurrent|parallel\w*|simultaneous|gleichzeitig\w*|\d{1,4}x?)\s$")
 _ALL_DAY = re.compile(r"24\s?/\s?$")
 _SLOT = re.compile(r"\s?-?(?:slot|lanes?|riser|link|pcie|pci-e|gen ?\d|anbindung|elektrisch|electrical)")
 _LABELS_BEFORE = frozenset(
@@ -131,6 +133,8 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
         and (_BOUGHT.search(place.left) or (_PAID.search(place.left) and _A_PERIOD.match(place.right)))
     ):
         return [Reading("price_unnamed", quantity.value, *quantity.span, 6.0, "price without currency")]
+    if quantity.scale == "k" and quantity.unit == "requests" and _COUNTED_ALREADY.search(place.left):
+        return [Reading("context_tokens", quantity.value, *quantity.span, 5.0, "length of each")]
     if quantity.value == 7 and _ALL_DAY.search(place.left):
         return []
     length = _of_a_pair(place)

@@ -61,6 +61,7 @@ _REFERENCE_BEFORE = re.compile(
     r"reviews? of|as much as|so viel wie|costs? (?:as much as )?|kostet|unlike|anders als|"
     r"price of|preis (?:einer|von)|beats|like (?:an?|the)|wie (?:eine?r?|bei)|than (?:an?|my|"
     r"on|the|one)|als (?:eine|auf|meine|mein)|colleague\w*|kollege hat|friend\w*|someone|"
+    r"(?:sag\w*|behaupte\w*|antworte\w*|erzaehl\w*),? dass|(?:say|claim|tell (?:them|me|us|everyone)|answer|reply) that|"
     r"jemand|others?|otherwise|sonst|ansonsten|statt|"
     r"instead of|rather than|not|kein\w*|no|"
     r"nicht|speed as|schnell wie|vs\.? ~?[\d.,]+ ?s on)\s(?:\w+\s){0,2}$"

@@ -83,7 +83,9 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         "throughput",
         3.0,
         r"\b(?:how fast|how quick\w*|wie schnell|wie flott|what speed|welche geschwindigkeit|"
-        r"throughput|durchsatz|tok(?:en)?s?/s (?:kann|can|do|should|would|schafft|bekomm)|"
+        r"throughput|durchsatz|(?:how many|wie ?viele?) (?:hours|minutes|stunden|minuten|pages|seiten|images|bilder|documents|"
+        r"dokumente|emails?|e-?mails|calls|anrufe|chunks|files|dateien)\b[^.?!;]{0,60}\b(?:per|pro|an?|each|every|je|in der)\b|"
+        r"tok(?:en)?s?/s (?:kann|can|do|should|would|schafft|bekomm)|"
         r"(?:how much|wie ?viel) (?:slower|faster|langsamer|schneller)|how many "
         r"(?:(?!(?:gpus?|cards?|servers?|nodes?|for|do|to|on|of|at|are|per|"
         r"\w*\d\w*) )[a-z][\w\-]* ){0,3}(?:tok\w*|t/s|"

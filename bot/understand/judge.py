@@ -129,7 +129,7 @@ def _declined(
         return follow_up.kind in (None, "keep") and not values
     if scope.topic in ("secrets",):
         return not (model and (set(weights) & _SIZING or "hardware" in values))
-    if scope.topic in ("gaming", "mining"):
+    if scope.topic in ("gaming", "mining", "other work"):
         return not model
     if scope.topic in ("legal", "installation", "quality"):
         asks = {i for i in weights if i in _SIZING and weights[i] >= 2.9} - (

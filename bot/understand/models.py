@@ -55,6 +55,16 @@ _YARDSTICK = re.compile(
     r"anders als|gegenueber dem alten|used to run|previously|frueher|bisher(?: lief)?|"
     r"coming from|was running|had)\s(?:an? |the |das |dem |der |ein(?:em)? )?)$"
 )
+_SUCH_AS = re.compile(r"\bmodell?e?s?\b[^.;!?]{0,24}\blike\s$")
+# "First we wanted X, then Y, now Z": what was planned once is no longer asked about.
+_ONCE = re.compile(
+    r"\b(?:(?:erst|zuerst|anfangs|urspruenglich|frueher|letztes jahr|first|initially|originally|at first|before)\b[^.!?;]{0,24}|"
+    r"(?:wollten|wollte|dachten|dachte|planten|hatten|wanted|planned|thought|considered|looked at|had)\b[^.!?;]{0,16})$"
+)
+_AT_LAST = re.compile(
+    r"\b(?:jetzt|nun|inzwischen|mittlerweile|aktuell|final\w*|endgueltig|am ende|now|finally|by now|decided|settled|entschieden|"
+    r"geeinigt)\b[^.!?;]{0,28}$"
+)
 _SIZE_LIST = re.compile(
     r"(?<![\d.a-z])(\d+(?:\.\d+)?)\s?b?(?:\s?(?:/|,|\bund\b|\band\b|\bor\b|"
     r"\boder\b)\s?(\d+(?:\.\d+)?)\s?b?){1,3}(?<=b)(?![a-z0-9])"
@@ -97,9 +107,19 @@ def read_models(text: Text) -> tuple[list[ModelMention], list[SizeMention]]:
     pieces = list(parts(text.folded))
     programs = [found.span() for found in _PROGRAM.finditer(text.folded)]
     mentions = [_judged(text, m) for m in _without_prefixes(text, list(_mentions(text, pieces, programs)))]
+    mentions = _superseded(text, mentions)
     mentions += _versions(text, mentions)
     sizes = list(_sizes(text, pieces, mentions))
     return _carry_family(text, mentions, sizes)
+
+
+def _superseded(text: Text, mentions: list[ModelMention]) -> list[ModelMention]:
+    """Plans told in order: where the first was once meant and a later one stands now, those before it are withdrawn."""
+    if len(mentions) < 2 or not _ONCE.search(clause(text.folded, mentions[0].start, mentions[0].end, 48)[0]):
+        return mentions
+    stands = (n for n, m in enumerate(mentions) if n and _AT_LAST.search(clause(text.folded, m.start, m.end, 40)[0]))
+    last = next(stands, 0)
+    return [replace(m, why_not=m.why_not or "withdrawn") for m in mentions[:last]] + mentions[last:]
 
 
 def _mentions(text: Text, pieces: Sequence[Part], programs: list[tuple[int, int]]) -> Iterator[ModelMention]:
@@ -362,7 +382,7 @@ def _judged(text: Text, mention: ModelMention) -> ModelMention:
         return replace(mention, why_not="withdrawn")
     if _PRECEDENT.match(right):
         return replace(mention, why_not="precedent")
-    if _YARDSTICK.search(left):
+    if _YARDSTICK.search(left) and not _SUCH_AS.search(left):
         return replace(mention, why_not="yardstick")
     return mention
 

@@ -279,7 +279,7 @@ def _quantity(folded: str, found: re.Match[str], glued: str, lang: str) -> Quant
 
 def _scales_m(folded: str, end: int) -> bool:
     """ "20M chunks" are millions; a lone "m" may be metres or a chip, so it needs something countable behind it."""
-    return _unit_after(folded, end)[0] in (
+    return _A_LENGTH.match(folded, end) is not None or _unit_after(folded, end)[0] in (
         "tokens",
         "documents",
         "samples",
@@ -290,6 +290,9 @@ def _scales_m(folded: str, end: int) -> bool:
         "people",
         "words",
     )
+
+
+_A_LENGTH = re.compile(r"\s?-?(?:ctx|context|kontext\w*|window|fenster)\b")
 
 
 def _scale_as_unit(scale: str, end: int) -> tuple[Unit, str, int]:

@@ -23,6 +23,14 @@ _TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
     (
+        "other work",
+        re.compile(
+            r"\b(?:fuer(?:s)?|for|zum)\s(?:\w+\s)?(?:studium|schule|uni|university|college|school|photoshop|videoschnitt|"
+            r"video (?:editing|cutting)|photo editing|bildbearbeitung|lightroom|autocad|cad|blender|solidworks|excel|surfen|netflix|"
+            r"streaming series|home ?office)\b"
+        ),
+    ),
+    (
         "legal",
         re.compile(
             r"\b(?:(?:dsgvo|gdpr)(?![- ]?(?:konform|compliant|gerecht|tauglich|hosting|cloud))|"
