@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final
 
 import aiohttp
@@ -17,6 +19,17 @@ from bot.settings import Settings
 from bot.slack.reading import Identity
 
 _TIMEOUT_S: Final = 10
+# Shorter than any server keeps an idle connection: a call must not be sent into one that is just being closed.
+_KEEP_ALIVE_S: Final = 4.0
+
+
+@asynccontextmanager
+async def connections() -> AsyncIterator[aiohttp.ClientSession]:
+    """Connections that calls share: to open one costs Slack's server and us more than the call itself."""
+    timeout = aiohttp.ClientTimeout(total=_TIMEOUT_S)
+    connector = aiohttp.TCPConnector(limit=100, keepalive_timeout=_KEEP_ALIVE_S)
+    async with aiohttp.ClientSession(connector=connector, timeout=timeout, trust_env=True) as session:
+        yield session
 
 
 def retry_handlers() -> list[AsyncRetryHandler]:
@@ -30,20 +43,26 @@ def retry_handlers() -> list[AsyncRetryHandler]:
     ]
 
 
-def web_client(settings: Settings, *, token: bool | str = True) -> AsyncWebClient:
+def web_client(
+    settings: Settings, *, token: bool | str = True, session: aiohttp.ClientSession | None = None
+) -> AsyncWebClient:  # fmt: skip
     """A client of the configured workspace, or of one whose token is given.
 
-    Without a token it is for Bolt, which brings one for each request.
+    Without a token it is for Bolt, which brings one for each request; without a session each call has its own connection.
     """
     secret = token if isinstance(token, str) else settings.bot_token if token else None
     return AsyncWebClient(
-        token=secret, base_url=settings.slack_api_url, timeout=_TIMEOUT_S, retry_handlers=retry_handlers()
+        token=secret,
+        base_url=settings.slack_api_url,
+        timeout=_TIMEOUT_S,
+        retry_handlers=retry_handlers(),
+        session=session,
     )
 
 
-def webhook_client(url: str) -> AsyncWebhookClient:
+def webhook_client(url: str, session: aiohttp.ClientSession | None = None) -> AsyncWebhookClient:
     """A client of one response_url."""
-    return AsyncWebhookClient(url, timeout=_TIMEOUT_S, retry_handlers=retry_handlers())
+    return AsyncWebhookClient(url, timeout=_TIMEOUT_S, retry_handlers=retry_handlers(), session=session)
 
 
 async def identify(client: AsyncWebClient) -> Identity:

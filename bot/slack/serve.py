@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
+import aiohttp
 import uvicorn
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
@@ -24,7 +25,7 @@ from bot.operations.data import Holdings
 from bot.operations.upkeep import forget_what_is_old
 from bot.responder import Responder
 from bot.settings import Settings
-from bot.slack.clients import identify, web_client
+from bot.slack.clients import connections, identify, web_client
 from bot.slack.errors import code_of, translated
 from bot.slack.http import http_app, socket_silence_s
 from bot.slack.installations import Installations, Vault
@@ -119,24 +120,40 @@ async def running(settings: Settings, responder: Responder | None = None) -> Asy
         responder = InProcesses(processes)
     offload = Offload(settings.compute_workers, processes)
     engine = engine_for(settings.database)
-    await offload.database(migrate, engine)
-    workspaces = await _workspaces(settings, engine, offload)
-    inbox, store = Inbox(engine, settings.lease_s), Store(engine)
-    voice = SlackVoice(workspaces, store, offload, settings.strict)
-    worker = Worker(inbox, store, voice, responder, offload, settings, Context())
-    room = Room(settings, workspaces, inbox, store, offload, voice, worker)
-    bolt = build(room)
-    room.work = asyncio.create_task(_work(worker, offload))
-    upkeep = asyncio.create_task(forget_what_is_old(Holdings(engine), offload, settings.retention_days))
     try:
-        async with _socket(bolt, room):
-            yield room, bolt
+        await offload.database(migrate, engine)
+        async with connections() as session:
+            room = await _room(settings, engine, offload, session, responder)
+            bolt = build(room)
+            async with _working(room), _socket(bolt, room):
+                yield room, bolt
     finally:
-        upkeep.cancel()
-        await worker.stop()
-        await asyncio.gather(room.work, return_exceptions=True)
         offload.close()
         engine.dispose()
+
+
+async def _room(
+    settings: Settings, engine: Engine, offload: Offload, session: aiohttp.ClientSession, responder: Responder
+) -> Room:
+    workspaces = await _workspaces(settings, engine, offload, session)
+    inbox, store = Inbox(engine, settings.lease_s), Store(engine)
+    voice = SlackVoice(workspaces, store, offload, settings.strict, session)
+    worker = Worker(inbox, store, voice, responder, offload, settings, Context())
+    return Room(settings, workspaces, inbox, store, offload, voice, worker)
+
+
+@contextlib.asynccontextmanager
+async def _working(room: Room) -> AsyncIterator[None]:
+    """The worker and the upkeep run while the body does; at the end the worker gives back what it holds."""
+    holdings = Holdings(room.inbox.engine)
+    room.work = asyncio.create_task(_work(room.worker, room.offload))
+    upkeep = asyncio.create_task(forget_what_is_old(holdings, room.offload, room.settings.retention_days))
+    try:
+        yield
+    finally:
+        upkeep.cancel()
+        await room.worker.stop()
+        await asyncio.gather(room.work, return_exceptions=True)
 
 
 async def _work(worker: Worker, offload: Offload) -> None:
@@ -145,13 +162,15 @@ async def _work(worker: Worker, offload: Offload) -> None:
     await worker.run()
 
 
-async def _workspaces(settings: Settings, engine: Engine, offload: Offload) -> Workspaces:
+async def _workspaces(
+    settings: Settings, engine: Engine, offload: Offload, session: aiohttp.ClientSession
+) -> Workspaces:  # fmt: skip
     """The workspace of the bot token or, with the app's OAuth credentials instead, all that install the app."""
     if settings.slack_client_id and not settings.slack_bot_token:
         installed = Installations(engine, Vault.of(settings.sealing_keys))
         log.info("bot starts", mode=settings.mode, database=engine.dialect.name, workspaces="all that install it")
-        return Workspaces(None, installed, offload, lambda token: web_client(settings, token=token))
-    client = web_client(settings)
+        return Workspaces(None, installed, offload, lambda token: web_client(settings, token=token, session=session))
+    client = web_client(settings, session=session)
     me = await _identity(client)
     log.info(
         "bot starts", team=me.team, bot=me.bot_id, bot_user=me.bot_user, mode=settings.mode,

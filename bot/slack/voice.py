@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any, Final
 
+import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.answer import Answer, Lang
@@ -50,9 +51,11 @@ class SlackVoice:
     """Says things in Slack. What a person must not see twice is looked for before it is said again."""
 
     def __init__(
-        self, workspaces: Workspaces, store: Store, offload: Offload, strict: frozenset[str]
+        self, workspaces: Workspaces, store: Store, offload: Offload, strict: frozenset[str],
+        session: aiohttp.ClientSession,
     ) -> None:  # fmt: skip
         self.strict = strict
+        self.session = session
         self.workspaces = workspaces
         self.store = store
         self.offload = offload
@@ -323,7 +326,9 @@ class SlackVoice:
             content = {**content, "replace_original": False}
         try:
             async with translated():
-                found = await webhook_client(str(url)).send_dict({"response_type": "ephemeral", **content})
+                found = await webhook_client(str(url), self.session).send_dict(
+                    {"response_type": "ephemeral", **content}
+                )
         except TryLater as error:
             log.warning("response_url", turn=turn.key, reason=str(error))
             return None
