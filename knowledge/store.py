@@ -5,70 +5,51 @@ import time
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
-from sqlalchemy import (
-    Column,
-    Engine,
-    Float,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    Text,
-    create_engine,
-    delete,
-    event,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Engine, create_engine, delete, event, insert, inspect, select, update
 from sqlalchemy.engine import Connection, Row, make_url
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from knowledge.chunks import Chunk, Passage
 from knowledge.records import SHARED_TEAM, Kind, StoredChunk, StoredDocument
+from knowledge.tables import chunks as _chunks
+from knowledge.tables import current as _current
+from knowledge.tables import documents as _documents
+from knowledge.tables import metadata
+from knowledge.tables import vectors as _vectors
+from sizing.errors import UserError
 
-_metadata = MetaData()
-
-_documents = Table(
-    "knowledge_documents", _metadata,
-    Column("id", String(32), primary_key=True), Column("team", String(64), nullable=False, index=True),
-    Column("kind", String(16), nullable=False), Column("source", Text, nullable=False), Column("origin", Text, nullable=False),
-    Column("title", Text, nullable=False), Column("lang", String(2), nullable=False), Column("format", String(16), nullable=False),
-    Column("content_hash", String(64), nullable=False), Column("size_bytes", Integer, nullable=False),
-    Column("topics", Text, nullable=False), Column("added_at", Float, nullable=False),
-)  # fmt: skip
-_chunks = Table(
-    "knowledge_chunks", _metadata,
-    Column("id", String(48), primary_key=True), Column("document_id", String(32), nullable=False, index=True),
-    Column("ordinal", Integer, nullable=False), Column("text", Text, nullable=False), Column("headings", Text, nullable=False),
-    Column("page", Integer), Column("paragraph_first", Integer, nullable=False), Column("paragraph_last", Integer, nullable=False),
-    Column("passages", Text, nullable=False),
-)  # fmt: skip
-_vectors = Table(
-    "knowledge_vectors", _metadata,
-    Column("model", String(128), primary_key=True), Column("text_hash", String(64), primary_key=True),
-    Column("vector", LargeBinary, nullable=False),
-)  # fmt: skip
-_current = Table(
-    "knowledge_index", _metadata,
-    Column("kind", String(16), primary_key=True), Column("version", String(64), nullable=False),
-    Column("collection", String(128), nullable=False), Column("built_at", Float, nullable=False),
-)  # fmt: skip
+_CHAIN = "alembic_version"
+_POSTGRES = "postgresql+psycopg"
 
 
 class Store:
     """The table. Every method is one transaction."""
 
     def __init__(self, url: str) -> None:
-        """Opens and, where it is new, creates the tables."""
+        """Opens the tables, and creates them in a database that no chain of migrations owns (the embedded file).
+
+        Raises UserError where the chain owns the database and has not created them yet.
+        """
         parsed = make_url(url)
+        if parsed.get_backend_name() in ("postgresql", "postgres"):
+            parsed = parsed.set(drivername=_POSTGRES)
         if parsed.get_backend_name() == "sqlite" and parsed.database:
             Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-        self._engine: Engine = create_engine(url)
+        self._engine: Engine = create_engine(parsed)
         if parsed.get_backend_name() == "sqlite":
             event.listen(self._engine, "connect", _wait_for_writers)
-        _metadata.create_all(self._engine)
+        self._find_or_create_tables()
+
+    def _find_or_create_tables(self) -> None:
+        present = set(inspect(self._engine).get_table_names())
+        missing = set(metadata.tables) - present
+        if missing and _CHAIN in present:
+            names = ", ".join(sorted(missing))
+            raise UserError(
+                "DATABASE_URL", names, f"The database lacks {names}: start the bot once, which brings it up to date."
+            )
+        if missing:
+            metadata.create_all(self._engine)
 
     def documents(self, *, kind: Kind | None = None, team: str | None = None) -> list[StoredDocument]:
         """Documents in the order they came; of one team with those shared by all where `team` is given."""

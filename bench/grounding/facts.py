@@ -23,7 +23,7 @@ _ENDINGS: Final[tuple[tuple[str, str, float], ...]] = (
     ("ms", "s", 1e-3), ("_s", "s", 1), ("seconds", "s", 1), ("minutes", "s", 60), ("hours", "s", 3600), ("_h", "s", 3600),
     ("days", "s", 86_400), ("watts", "W", 1), ("power_w", "W", 1), ("_w", "W", 1), ("kwh", "J", 3.6e6),
     ("share", "1", 1), ("utilization", "1", 1), ("percent", "1", 0.01), ("bits", "bit", 1), ("tflops", "flop/s", 1e12),
-    ("usd_h", "money", 1), ("eur_h", "money", 1), ("usd", "money", 1), ("eur", "money", 1), ("price", "money", 1),
+    ("usd_h", "money", 1), ("eur_h", "money", 1), ("per_kwh", "money", 1), ("usd", "money", 1), ("eur", "money", 1), ("price", "money", 1),
     ("amount", "money", 1), ("budget", "money", 1),
 )  # fmt: skip
 _UNITS_OF_STEPS: Final[dict[str, tuple[str, float]]] = {

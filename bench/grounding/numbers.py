@@ -33,7 +33,7 @@ _NUMBER = re.compile(
     rf"(?P<sign>[€$]\s?)?(?<![\w.,])(?P<digits>\d+(?:[.,]\d+)*)(?P<k>[kK]\b)?(?:\s?(?P<unit>{_UNIT})(?![A-Za-z/]))?(?![\w])"
 )
 _MARK = re.compile(r"\[\d{1,3}\]")
-_DATE = re.compile(r"\b(?:\d{4}-\d{2}(?:-\d{2})?|\d{2}/\d{4}|20\d\d/20\d\d)\b")
+_DATE = re.compile(r"\b(?:\d{4}-\d{2}(?:-\d{2})?|\d{2}/\d{4}|20\d\d/20\d\d|\d+\.\d+\.\d+(?:\.\d+)?)(?![\d,])")
 _SPACES = re.compile(r"[\s\u00a0\u202f]+")
 _WITHOUT_UNIT: Final = (1.0, 1e3, 1e6, 1e9, 2**10, 2**20, 2**30, 60.0, 3600.0, 0.01, 1e-3, 1e12)
 
@@ -49,7 +49,7 @@ class Shown:
 
 
 def numbers_of(text: str, lang: str, names: Iterable[str]) -> list[Shown]:
-    """The numbers of a text. What is part of a name ("RTX 4090"), a date or a citation mark is none."""
+    """The numbers of a text. What is part of a name ("RTX 4090"), a date, a version or a citation mark is none."""
     rest = _DATE.sub(" ", _MARK.sub(" ", _SPACES.sub(" ", text)))
     plain = rest.casefold()
     for name in sorted((n for n in names if n.casefold() in plain), key=len, reverse=True):

@@ -50,9 +50,9 @@ class Judged:
 
 
 def judged(asked: Asked) -> Judged:
-    """By the rule; a question back, a refusal or an unknown name has no reason to support."""
+    """By the rule; a question back, a refusal, an unknown name or a derivation has no reason to support."""
     answer = asked.answer
-    if not answer.in_scope or answer.intent in _FAULTS or _asks_or_fails(answer):
+    if not answer.in_scope or answer.intent in _FAULTS or _asks_or_fails(answer) or _is_derivation(answer):
         return Judged(asked.id, "not an answer", answer.intent, answer.headline, None, "")
     kind, sentence, citation = _main_reason(answer)
     if citation is None:
@@ -65,6 +65,11 @@ def _asks_or_fails(answer: Answer) -> bool:
     """A name that is not known, a value still to be given, help or undo: nothing was worked out."""
     worked_out = any(estimate.get("ok") for estimate in answer.estimates)
     return not worked_out and not answer.citations
+
+
+def _is_derivation(answer: Answer) -> bool:
+    """The lower levels of "why?": formulas, inputs, sources, and the sentence that ends them; the reason stands in the level above."""
+    return answer.intent == "explain" and bool(answer.estimates) and all(p.kind == "derivation" for p in answer.paragraphs)
 
 
 def _main_reason(answer: Answer) -> tuple[str, str, Citation | None]:

@@ -15,12 +15,15 @@ from bench.grounding.passages import cited_text
 from bench.grounding.recorded import Asked
 from bot.answer import Answer
 from bot.reply import names
+from bot.sized import engine_defaults
+from bot.thread import TeamDefaults
 from sizing.catalogue.load import generated
 
 ORIGINS: Final = (
     "estimate",
     "sum over devices",
     "message",
+    "settings",
     "cited passage",
     "catalogue",
     "engine",
@@ -70,6 +73,7 @@ def _facts(asked: Asked) -> dict[str, list[Fact]]:
         "estimate": [*facts_in(data), *facts_in(deltas), *(Fact(1.0, None, "one"),)],
         "sum over devices": [f for estimate in _estimates(answer) for f in sums_over_devices(estimate)],
         "message": [f for text in asked.said for lang in ("de", "en") for f in facts_of_text(text, lang, "message")],
+        "settings": [*facts_in(TeamDefaults()), *facts_in(engine_defaults(TeamDefaults()))],
         "cited passage": [f for text, title in passages for f in facts_of_text(text, answer.lang, title)],
         "catalogue": [f for entry in _entries(answer) for f in facts_in(entry, entry["id"])],
         "engine": [*asked.returned],

@@ -3,6 +3,11 @@
 from alembic import context
 
 from bot.schema import metadata
+from knowledge.tables import metadata as knowledge_metadata
 
-context.configure(connection=context.config.attributes["connection"], target_metadata=metadata, render_as_batch=True)
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=[metadata, knowledge_metadata],
+    render_as_batch=True,
+)
 context.run_migrations()

@@ -20,6 +20,7 @@ from bot.inbox import Inbox, LeaseLost, NewTurn
 from bot.schema import metadata
 from bot.store import Store
 from bot.thread import ThreadState, Turn
+from knowledge.tables import metadata as knowledge_metadata
 
 
 class Clock:
@@ -55,7 +56,7 @@ def turn(name: str, thread: str = "t", ts: float = 1.0) -> NewTurn:
 
 def test_the_migrated_schema_is_the_one_the_code_uses(engine: Engine) -> None:
     with reading(engine) as connection:
-        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+        assert compare_metadata(MigrationContext.configure(connection), [metadata, knowledge_metadata]) == []
     current, newest = revisions(engine)
     assert current == newest is not None
     migrate(engine)

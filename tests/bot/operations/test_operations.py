@@ -30,6 +30,7 @@ from bot.slack.installations import Installations, Vault
 from bot.store import Store
 from bot.thread import TeamDefaults, ThreadState, Turn
 from bot.worker import error_id_of
+from knowledge.tables import metadata as knowledge_metadata
 from sizing.errors import UserError
 
 BOTH = ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)]
@@ -118,7 +119,7 @@ def test_a_database_of_the_first_release_is_brought_up_with_what_is_in_it(url: s
     assert revisions(engine)[0] == revisions(engine)[1]
     assert [turn.key for turn in inbox.lease("me", 1)] == [key]
     with reading(engine) as connection:
-        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+        assert compare_metadata(MigrationContext.configure(connection), [metadata, knowledge_metadata]) == []
     engine.dispose()
 
 
