@@ -10,6 +10,7 @@ from sizing.devices import expand
 from sizing.errors import UserError
 from sizing.estimate import DeviceMemory, Estimate, Failure, HostMemory, Memory
 from sizing.measured import nearest
+from sizing.measured_training import nearest_runs
 from sizing.memory.inference import plan_inference
 from sizing.memory.plan import DevicePlan, MemoryPlan
 from sizing.memory.training.plan import plan_training
@@ -113,6 +114,7 @@ def _training(spec: WorkloadSpec, defaults: Defaults, derivation: bool) -> Estim
         reasons=training_reasons(run, plan),
         training=training_summary(run),
         derivation=plan.derivation() if derivation else (),
+        measured=tuple({"kind": "training", **near.to_dict()} for near in nearest_runs(run)) if derivation else (),
     )
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from sizing.engine import estimate, estimate_data
 from sizing.measured import cases
+from sizing.measured_training import rows
 from sizing.spec import WorkloadSpec, parse_spec
 from sizing.speed.measured import load_rows, spec_of
 
@@ -29,8 +30,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def carried() -> list[Spec]:
     """The workload of every carried measurement."""
-    lines = [ROOT / "memory_local" / "cases.jsonl", ROOT / "training" / "cases.jsonl"]
-    read = [json.loads(line) for path in lines for line in path.read_text(encoding="utf-8").splitlines()]
+    local = (ROOT / "memory_local" / "cases.jsonl").read_text(encoding="utf-8").splitlines()
+    read = [*map(json.loads, local), *rows()]
     return [*(dict(case.spec) for case in cases()), *map(spec_of, load_rows()), *(row["spec"] for row in read)]
 
 

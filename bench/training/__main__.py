@@ -6,23 +6,16 @@ that was never measured: the honest figure for a framework the engine does not k
 
 from __future__ import annotations
 
-import json
 import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from sizing.engine import estimate_data
+from sizing.measured_training import rows
 
-CASES = Path(__file__).with_name("cases.jsonl")
 MEDIAN_AT_MOST, P90_AT_MOST = 0.10, 0.35
-
-
-def rows() -> list[dict[str, Any]]:
-    """The carried measurements: a spec, its peak in GiB on the fullest device, and where it was published."""
-    return [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
 
 
 def predicted_gib(spec: dict[str, Any]) -> float:

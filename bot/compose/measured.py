@@ -13,7 +13,7 @@ from bot.sized import Sized
 
 _FIGURES: Final = (
     "weights_gib_per_gpu", "kv_cache_gib_per_gpu", "kv_cache_tokens", "decode_tok_s_per_user", "output_tok_s_total",
-    "prefill_tok_s", "ttft_ms",
+    "prefill_tok_s", "ttft_ms", "peak_gib",
 )  # fmt: skip
 _MOST_FIGURES = 3
 _FIELDS: Final = {
@@ -34,12 +34,17 @@ _DRIVERS: Final[Mapping[str, frozenset[str]]] = {
     "output_tok_s_total": _SERVED | {"concurrency", "context_tokens"},
     "prefill_tok_s": _SERVED,
     "ttft_ms": _SERVED | {"concurrency", "context_tokens"},
+    "peak_gib": _WHAT - {"parallel.tensor"}
+    | {
+        f"training.{name}"
+        for name in ("sharding", "checkpointing", "precision", "optimizer", "sequence_tokens", "micro_batch")
+    },
 }
 
 
 def say_measured(draft: Draft, sized: Sized, *, speed: bool = False) -> None:
     """One published measurement of the same deployment, of memory or, where speed was asked for, of speed; none of unlike things."""
-    for kind in ("speed", "memory") if speed else ("memory", "speed"):
+    for kind in (*(("speed", "memory") if speed else ("memory", "speed")), "training"):
         for case in sized.estimate.measured:
             if case.get("kind") == kind and (figures := _comparable(case)):
                 draft.say("measured", _sentence(case, figures, draft), draft.title("measured"))
