@@ -8,6 +8,7 @@ from sizing.devices import Device
 from sizing.memory.serving import constants as c
 from sizing.memory.serving.layout import Layout
 from sizing.memory.serving.settings import Settings
+from sizing.memory.serving.sglang import static_fraction
 from sizing.resolve import Resolved
 from sizing.units import GIB
 
@@ -53,20 +54,15 @@ def budget_of(resolved: Resolved, device: Device, layout: Layout, settings: Sett
         return Budget(free, 0.0, fixed_pool_bytes=fixed * GIB)
     name = resolved.engine.name
     if name == "sglang":
-        share = resolved.spec.engine.gpu_memory_utilization or static_fraction(device, layout)
+        share = resolved.spec.engine.gpu_memory_utilization or static_fraction(resolved, device, layout, settings)
         usable = share * (free - _START_GIB * GIB)
         return Budget(usable, free - usable, weights_only=True)
     if name == "tensorrt-llm":
         return Budget(free, 0.0, of_free=resolved.spec.engine.gpu_memory_utilization or c.TENSORRT_FREE_SHARE)
     if name == "lmdeploy":
         return Budget(free, 0.0, of_free=resolved.spec.engine.gpu_memory_utilization or c.LMDEPLOY_FREE_SHARE)
+    if name == "tgi":  # a share of what is free after its warm-up, of the card or the fraction of it that was asked for
+        withheld = (1 - (resolved.spec.engine.gpu_memory_utilization or 1.0)) * total
+        return Budget(max(0.0, free - withheld), withheld, of_free=c.TGI_FREE_SHARE)
     usable = min(settings.utilization * total, free)
     return Budget(usable, free - usable)
-
-
-def static_fraction(device: Device, layout: Layout) -> float:
-    """SGLang's mem-fraction-static where it is not set: lower with more tensor-parallel ranks and on small cards."""
-    if (device.visible_gib or 0.0) < c.SGLANG_SMALL_GIB:
-        return c.SGLANG_STATIC_FRACTION_SMALL
-    degrees = [degree for degree in c.SGLANG_STATIC_FRACTION if degree <= layout.tensor]
-    return c.SGLANG_STATIC_FRACTION[max(degrees)]

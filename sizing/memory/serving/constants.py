@@ -119,6 +119,7 @@ ROCM_WORKSPACE_GIB: Final = (
 SGLANG_WEIGHTS_EXTRA_GIB: Final = 0.14  # SGLang reports free memory before and after loading (+2)
 TENSORRT_FREE_SHARE: Final = 0.9
 LMDEPLOY_FREE_SHARE: Final = 0.8
+TGI_FREE_SHARE: Final = 0.9  # its TGI_WIGGLE_ROOM
 
 # How far off.
 # Half width of the 80 % range of what remains for the cache: shares of weights and of the rest, and a floor. 91 % of the 78
@@ -128,6 +129,3 @@ SPREAD_OF_REST: Final = 0.25
 SPREAD_FLOOR_GIB: Final = 0.1
 SPREAD_UNIFIED_GIB: Final = 4.0
 SPREAD_OUTSIDE: Final = 0.3
-SGLANG_STATIC_FRACTION: Final = {1: 0.88, 2: 0.87, 4: 0.85, 8: 0.81, 16: 0.79}
-SGLANG_STATIC_FRACTION_SMALL: Final = 0.84
-SGLANG_SMALL_GIB: Final = 35.0

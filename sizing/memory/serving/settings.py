@@ -8,6 +8,7 @@ from typing import Literal
 
 from sizing.engines import VLLM_RELEASES
 from sizing.memory.serving import constants as c
+from sizing.memory.serving.sglang import prefill_tokens
 from sizing.resolve import Resolved
 from sizing.spec import Speculative
 
@@ -116,6 +117,8 @@ def _sequences(resolved: Resolved, large: bool, v1: bool) -> int:
 
 
 def _step_tokens(resolved: Resolved, large: bool, v1: bool) -> int:
+    if resolved.engine.name == "sglang" and resolved.devices:
+        return prefill_tokens(resolved.devices[0])
     if resolved.engine.name != "vllm":
         return c.BATCHED_TOKENS_LARGE
     if v1:

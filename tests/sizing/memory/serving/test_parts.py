@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from sizing.measured import cases
 from sizing.memory.plan import MemoryPlan
 from sizing.memory.serving.plan import plan_serving
 from sizing.resolve import resolve
@@ -120,3 +121,29 @@ def test_decode_context_parallelism_splits_the_tokens() -> None:
     assert (shared.max_concurrency_at_context or 0) == pytest.approx(
         8 * (plain.max_concurrency_at_context or 0), rel=0.01
     )
+
+
+@pytest.mark.parametrize(
+    ("card", "count", "engine", "reserve_mib"),
+    [
+        ("RTX 4090", 1, {}, 512 + 2048 * 1.5 + 24 * 2 + 128),
+        ("RTX 4090", 4, {}, 512 + 2048 * 1.5 + 80 * 2 + 512),
+        ("H100", 1, {}, 512 + 8192 * 1.5 + 256 * 2 + 128),
+        ("H100", 8, {"speculative": {"method": "eagle3"}}, 512 + 8192 * 1.5 + 512 * 2 + 1024 + 2048),
+        ("B200", 1, {"max_num_batched_tokens": 4096}, 10 * 1024),
+    ],
+)
+def test_what_sglang_keeps_back(card: str, count: int, engine: dict[str, Any], reserve_mib: float) -> None:
+    """Every term as SGLang's own start-up adds it."""
+    found = plan(card=card, count=count, engine={"name": "sglang", "version": None, **engine})
+    device = found.devices[0]
+    visible = device.device.visible_gib or 0.0
+    share = (device.usable_bytes or 0.0) / GIB / (visible - 0.45)
+    assert (1 - share) * (visible + 0.45) * 1024 == pytest.approx(reserve_mib, rel=0.001)
+
+
+@pytest.mark.parametrize("engine", ["sglang", "tensorrt-llm", "tgi", "lmdeploy"])
+def test_engines_that_few_measured_say_so(engine: str) -> None:
+    assert "formula_only" in codes(plan(engine={"name": engine, "version": None}))
+    assert sum(case.engine == engine for case in cases()) < 10
+    assert sum(case.engine == "vllm" for case in cases()) >= 10 and "formula_only" not in codes(plan())

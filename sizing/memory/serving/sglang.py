@@ -1,0 +1,93 @@
+"""SGLang's own defaults: how much of a card it gives to weights and cache, and what it keeps back from that.
+
+Before 0.4.7 (May 2025) the share depended on the tensor-parallel degree alone; since then it is what a reserve leaves, which grows with
+the tokens of a prefill, the largest captured batch and the number of ranks (`_handle_gpu_memory_settings` in
+https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/server_args.py).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sizing.devices import Device
+from sizing.memory.serving.layout import Layout
+from sizing.resolve import Resolved
+
+if TYPE_CHECKING:  # settings ask here for the tokens of a step
+    from sizing.memory.serving.settings import Settings
+
+_BY_RESERVE_FROM: Final = (0, 4, 7)
+_BY_RESERVE_FROM_MONTH: Final = "2025-06"
+_SHARE_BY_DEGREE: Final = {1: 0.88, 2: 0.87, 4: 0.85, 8: 0.81, 16: 0.79}
+# (cards below so many MiB, tokens of a prefill chunk, largest captured batch below and from four tensor-parallel ranks on)
+_CLASSES: Final = (
+    (20 * 1024, 2048, 8, 8), (35 * 1024, 2048, 24, 80), (60 * 1024, 4096, 32, 160), (160 * 1024, 8192, 256, 512),
+)  # fmt: skip
+_LARGEST_CLASS: Final = (16384, 512, 512)
+_LARGE_CARD_MIB: Final = 60 * 1024
+_LARGE_CARD_RESERVE_MIB: Final = 10 * 1024
+_META_MIB: Final = 512.0
+_MIB_PER_PREFILL_TOKEN: Final = 1.5
+_MIB_PER_CAPTURED_SEQUENCE: Final = 2.0
+_MIB_PER_RANK: Final = 1024 / 8
+_MIB_PER_SEQUENCE_AND_REPLICA: Final = 3.0
+_OWN_DRAFT_MIB: Final = 6 * 1024
+_HEAD_MIB: Final = 2 * 1024
+_TOWER_FACTOR: Final = 0.95
+_TOWER_PARAMS: Final = 12 * 24 * 1024**2  # ViT-L/14, to which SGLang compares
+_SMI_GIB: Final = 0.45  # nvidia-smi's total lies this much above what an engine is told
+
+
+def prefill_tokens(device: Device) -> int:
+    """Tokens of one prefill chunk where nothing is said."""
+    return _class_of(device)[0]
+
+
+def static_fraction(resolved: Resolved, device: Device, layout: Layout, settings: Settings) -> float:
+    """mem-fraction-static where it is not set."""
+    if _is_old(resolved):
+        return _SHARE_BY_DEGREE[max(degree for degree in _SHARE_BY_DEGREE if degree <= layout.tensor)]
+    total = _total_mib(device)
+    share = max(0.0, (total - reserve_mib(resolved, device, layout, settings)) / total)
+    tower = resolved.architecture.outside.get("vision", 0)
+    return share * (_tower_factor(tower) if settings.images and tower else 1.0)
+
+
+def _tower_factor(params: int) -> float:
+    """What models with a vision tower get of that share, less the larger the tower: 0.91 for the 0.4B of Kimi K2.5."""
+    return _TOWER_FACTOR * min(1.05, max(0.8, 1.0 - 0.1 * (params / _TOWER_PARAMS - 1.0)))
+
+
+def reserve_mib(resolved: Resolved, device: Device, layout: Layout, settings: Settings) -> float:
+    """MiB kept back for everything but weights and cache: 3,760 for one RTX 4090, 13,440 for one H100."""
+    chunk, few, many = _class_of(device)
+    captured = few if layout.tensor < 4 else many
+    tokens = max(resolved.spec.engine.max_num_batched_tokens or chunk, 2048)
+    reserve = _META_MIB + tokens * _MIB_PER_PREFILL_TOKEN + captured * _MIB_PER_CAPTURED_SEQUENCE
+    reserve += layout.ranks_per_replica * _MIB_PER_RANK
+    if layout.attention_tensor < layout.tensor:
+        each = _MIB_PER_SEQUENCE_AND_REPLICA * (1.5 if captured > 300 else 1.0)
+        reserve += captured * each * (layout.tensor // layout.attention_tensor)
+    if _total_mib(device) > _LARGE_CARD_MIB:
+        reserve = max(reserve, _LARGE_CARD_RESERVE_MIB)
+    if settings.draft == "draft":
+        return reserve + _OWN_DRAFT_MIB
+    return reserve + (_HEAD_MIB if settings.draft not in ("none", "ngram") else 0.0)
+
+
+def _is_old(resolved: Resolved) -> bool:
+    if resolved.engine.version:
+        return resolved.engine.version < _BY_RESERVE_FROM
+    return bool(resolved.engine.as_of) and (resolved.engine.as_of or "") < _BY_RESERVE_FROM_MONTH
+
+
+def _class_of(device: Device) -> tuple[int, int, int]:
+    total = _total_mib(device)
+    for below, chunk, few, many in _CLASSES:
+        if total < below:
+            return chunk, few, many
+    return _LARGEST_CLASS
+
+
+def _total_mib(device: Device) -> float:
+    return ((device.visible_gib or 0.0) + _SMI_GIB) * 1024
