@@ -80,6 +80,7 @@ def _parts(run: Run, other: Run) -> Iterator[tuple[float, Difference]]:
         yield 0.5 + 2 * abs(math.log2(ratio)), Difference("model.id", run.architecture.id, other.architecture.id)
     pairs: tuple[tuple[float, str, object, object], ...] = (
         (1.0, "training.sharding", run.sharding, other.sharding),
+        (1.0, "training.offload", run.offload, other.offload),
         (0.8, "training.checkpointing", run.checkpointing, other.checkpointing),
         (0.8 if run.framework else 0.2, "engine.name", run.framework or None, other.framework),
         (0.6, "training.precision", run.precision, other.precision),

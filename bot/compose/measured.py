@@ -37,7 +37,7 @@ _DRIVERS: Final[Mapping[str, frozenset[str]]] = {
     "peak_gib": _WHAT - {"parallel.tensor"}
     | {
         f"training.{name}"
-        for name in ("sharding", "checkpointing", "precision", "optimizer", "sequence_tokens", "micro_batch")
+        for name in ("sharding", "offload", "checkpointing", "precision", "optimizer", "sequence_tokens", "micro_batch")
     },
 }
 
