@@ -26,10 +26,10 @@ models, engines, formats = st.sampled_from(MODELS), st.sampled_from(ENGINES), st
 contexts, users = st.integers(1, 300_000), st.integers(1, 500)
 
 
-def plan(model: str, **spec: Any) -> MemoryPlan:
+def plan(model: str | dict[str, Any], **spec: Any) -> MemoryPlan:
     """The plan on eight H200, tensor-parallel."""
     data = {
-        "model": {"id": model},
+        "model": model,
         "weights": "fp8",
         "engine": {"name": "vllm", "version": "0.26.0"},
         "context_tokens": 8192,
@@ -61,6 +61,34 @@ def test_more_users_never_need_less(model: str, engine: str, count: int) -> None
 
 
 @settings(max_examples=60, deadline=None)
+@given(
+    model=models,
+    engine=engines,
+    pair=st.sampled_from([("awq", "fp8"), ("fp8", "bf16"), ("awq", "gptq-int8"), ("gptq-int8", "bf16")]),
+)
+def test_more_bits_never_need_less(model: str, engine: str, pair: tuple[str, str]) -> None:
+    narrow, wide = (plan(model, engine={"name": engine}, weights=chosen, kv_cache="bf16") for chosen in pair)
+    assert needed(wide) >= needed(narrow)
+    assert (wide.kv_capacity_tokens or 0) <= (narrow.kv_capacity_tokens or 0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(layers=st.integers(1, 200), engine=engines, pair=st.sampled_from([("fp8", "bf16"), ("q8_0", "bf16")]))
+def test_more_layers_and_wider_caches_never_need_less(layers: int, engine: str, pair: tuple[str, str]) -> None:
+    config = {
+        "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336,
+        "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "max_position_embeddings": 131072,
+    }  # fmt: skip
+    one, more = (
+        plan({"id": "own", "config": {**config, "num_hidden_layers": count}}, engine={"name": engine})
+        for count in (layers, layers + 1)
+    )
+    assert needed(more) > needed(one)
+    narrow, wide = (plan(MODELS[0], engine={"name": engine}, kv_cache=chosen) for chosen in pair)
+    assert needed(wide) > needed(narrow)
+
+
+@settings(max_examples=60, deadline=None)
 @given(model=models, chosen=formats, degree=st.sampled_from([2, 4, 8]))
 def test_tensor_parallelism_repeats_only_what_it_must(model: str, chosen: str, degree: int) -> None:
     shape, form = architecture(model), resolve(parse_spec({"model": model, "weights": chosen})).weights
@@ -68,6 +96,22 @@ def test_tensor_parallelism_repeats_only_what_it_must(model: str, chosen: str, d
     repeated_heads = weights_by_class(shape, form).get("kv_projection", 0.0) * degree
     assert part.sharded_bytes * degree <= whole.sharded_bytes + repeated_heads + 1
     assert part.replicated_bytes == whole.replicated_bytes
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    model=st.sampled_from(["Qwen/Qwen3-30B-A3B", "deepseek-ai/DeepSeek-V3"]),
+    degree=st.sampled_from([2, 4, 8]),
+    spare=st.integers(0, 64),
+)
+def test_experts_are_dealt_and_copies_add_up(model: str, degree: int, spare: int) -> None:
+    shape, form = architecture(model), resolve(parse_spec({"model": model, "weights": "fp8"})).weights
+    plain, more = (rank_weights(shape, form, Layout(1, 1, degree, 1, degree, 1, True, n))[0] for n in (0, spare))
+    assert shape.moe is not None
+    experts = weights_by_class(shape, form)["expert"]
+    assert (more.sharded_bytes - plain.sharded_bytes) * degree == pytest.approx(
+        experts * spare / shape.moe.experts, rel=1e-6, abs=1
+    )
 
 
 @settings(max_examples=60, deadline=None)
