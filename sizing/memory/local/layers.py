@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -26,12 +26,17 @@ _DEVICE_BUFFER = re.compile(r"^(?:CUDA|ROCM|VULKAN|SYCL|METAL|CANN|GPU)(\d*)$")
 
 @dataclass(frozen=True, slots=True)
 class CacheShape:
-    """Cache elements of one layer and token, and its recurrent state in bytes per sequence."""
+    """Cache elements of one layer and token, and its recurrent state in bytes per sequence.
+
+    DeepSeek V4 keeps the last tokens uncompressed beside its compressed cache: `local_keys` for `local_window_tokens`.
+    """
 
     keys: int
     values: int
     window_tokens: int | None
     state_bytes: float
+    local_keys: int = 0
+    local_window_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +70,21 @@ def cache_table(model: Architecture, latent: str) -> CacheTable:
 def _cache_table(key: ByIdentity, latent: str) -> CacheTable:
     storing = sum(1 for layer in key.model.layers if layer.kv_elements_per_token) or 1
     index = key.model.index_elements_per_token / storing if latent != "full" else 0
-    rows = [_cache_shape(key.model, layer, latent, index) for layer in key.model.layers]
+    local, window = _uncompressed(key.model)
+    rows = [_cache_shape(key.model, layer, latent, index, local, window) for layer in key.model.layers]
     shapes = tuple(dict.fromkeys(rows))
     return CacheTable(shapes, tuple((0, *accumulate(int(row == shape) for row in rows)) for shape in shapes))
 
 
-def _cache_shape(model: Architecture, layer: Layer, latent: str, index: float) -> CacheShape:
+def _uncompressed(model: Architecture) -> tuple[int, int]:
+    """(elements of a layer, tokens) that compressed attention keeps as they are; (0, 0) for every other kind."""
+    cache = model.raw.get("kv_cache")
+    if model.attention_type != "mla-compressed" or not isinstance(cache, Mapping):
+        return 0, 0
+    return cache.get("sliding_elements_per_token", 0) // max(1, len(model.layers)), cache.get("sliding_window") or 0
+
+
+def _cache_shape(model: Architecture, layer: Layer, latent: str, index: float, local: int, window: int) -> CacheShape:
     elements = layer.kv_elements_per_token
     state = _state_bytes(layer)
     mla = model.mla
@@ -78,7 +92,7 @@ def _cache_shape(model: Architecture, layer: Layer, latent: str, index: float) -
         return CacheShape(0, 0, None, state)
     if mla is None or elements != mla.latent_elements:
         keys = round(elements * layer.head_dim / max(1, layer.head_dim + layer.v_head_dim))
-        return CacheShape(keys + round(index), elements - keys, layer.window_tokens, state)
+        return CacheShape(keys + round(index), elements - keys, layer.window_tokens, state, local, window)
     if latent == "full":
         keys = layer.heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim)
         return CacheShape(keys, layer.heads * mla.v_head_dim, None, state)

@@ -85,7 +85,9 @@ def cache_bytes(resolved: Resolved, settings: LlamaSettings, cache: CacheShape) 
     if not cache.keys and not cache.values:
         return 0.0
     cells = settings.cells if cache.window_tokens is None else window_cells(settings, cache.window_tokens)
-    return cells * (cache.keys * resolved.kv_k.bytes_per_element + cache.values * resolved.kv_v.bytes_per_element)
+    local = window_cells(settings, cache.local_window_tokens) * cache.local_keys if cache.local_keys else 0
+    keys = cells * cache.keys + local
+    return keys * resolved.kv_k.bytes_per_element + cells * cache.values * resolved.kv_v.bytes_per_element
 
 
 def lay_out(
@@ -227,5 +229,6 @@ def _compute(
 def mask_cells(settings: LlamaSettings, caches: CacheTable) -> int:
     """Cells of the attention masks: one for full layers, one for windowed layers that keep fewer."""
     windows = {cache.window_tokens for cache in caches.shapes if cache.window_tokens is not None and cache.keys}
+    windows |= {cache.local_window_tokens for cache in caches.shapes if cache.local_keys}
     trimmed = max((window_cells(settings, window) for window in windows), default=0)
     return settings.cells + (trimmed if trimmed < settings.cells else 0)

@@ -81,6 +81,11 @@ LOGS: list[tuple[dict[str, Any], dict[str, float]]] = [
         {"model": "Llama-3.2-3B-Instruct", "context_tokens": 2048, "engine": {"as_of": "2026-06"}},
         {"weights": 1918.36, "host_weights": 308.24, "kv": 224.0},
     ),
+    (  # github.com/ggml-org/llama.cpp/issues/25468: window 32.25, ratio 4 672, ratio 128 20, indexer 168
+        {"model": "DeepSeek-V4-Flash", "weights": "ud-q4_k_xl", "hardware": [{"memory_gb": 500}], "context_tokens": 131072,
+         "engine": {"as_of": "2026-07", "flash_attention": True}},
+        {"kv": 892.25},
+    ),
 ]  # fmt: skip
 
 
