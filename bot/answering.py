@@ -8,16 +8,21 @@ from collections.abc import Mapping
 from typing import Any
 
 # Imported here and not at first use: the processes then share one copy of the catalogue in memory.
-from bot import conversation
+from bot import conversation, logs
 from bot.answer import Answer
+from bot.outgoing import guard_by_settings
 from bot.processes import Processes
 from bot.responder import Pipeline
+from bot.settings import Settings
 from bot.surroundings import context_for
 from bot.thread import Context, ThreadState
 
 
 def prepare() -> None:
     """Open the sources and load what the first question would wait for."""
+    settings = Settings()
+    logs.configure(settings.log_level, settings.log_text)
+    guard_by_settings()
     _around()
     Pipeline().warm()
 

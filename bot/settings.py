@@ -53,6 +53,10 @@ class Settings(BaseSettings):
     strict_channels: str = ""
     # Who may change what holds for the whole team: those who administer the workspace, or everyone in it.
     settings_by: Literal["admins", "everyone"] = "admins"
+    # Hosts (comma separated) that may be connected to beside those of Slack, the database, Chroma and the usual language
+    # models; and names that stand for private addresses and are meant to.
+    llm_hosts: str = ""
+    private_hosts: str = ""
     # Exit for the supervisor to restart when no ping came over the socket for this long.
     socket_silence_s: float = Field(default=90.0, gt=0)
     # Threads without a turn for so long are deleted; 0 keeps them.

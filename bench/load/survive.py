@@ -134,6 +134,15 @@ def _repeated(slack: Slack) -> set[str]:
     return {str(delivery.payload.get("event", {}).get("ts")) for delivery in late}
 
 
+def _fate(slack: Slack, thread: list[str]) -> list[list[str]]:
+    """For each message of a thread, the attempts to deliver it: status, seconds it took."""
+    found = []
+    for ts in thread:
+        deliveries = [d for d in slack.deliverer.log if d.payload.get("event", {}).get("ts") == ts]
+        found.append([f"{reply.status} in {reply.seconds:.1f} s" for d in deliveries for reply in d.attempts])
+    return found
+
+
 def _count(
     deployment: Deployment, asked: list[_Asked], questions: int, kills: int, most: int, database: str, seconds: float
 ) -> Survival:
@@ -145,7 +154,7 @@ def _count(
         wanted = [" | ".join(one.texts[: place + 1]) for place in range(len(one.texts))]
         counted = Counter(text.rpartition(" | ")[2] for text in said)
         missing += [
-            f"{one.root.channel}/{one.root.ts} {text} of {one.texts}" for text in one.texts if not counted[text]
+            f"{text} of {one.texts}: {_fate(deployment.slack, one.ts)}" for text in one.texts if not counted[text]
         ]
         doubled += sum(count - 1 for count in counted.values())
         if said != wanted and set(counted) == set(one.texts) and len(said) == len(wanted):

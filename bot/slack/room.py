@@ -62,6 +62,14 @@ class Room:
             await self._tell_queue(turn)
         elif arrival.outcome in ("too many", "busy"):
             await self.voice.say(turn, arrival.outcome.replace(" ", "_"))
+        elif arrival.outcome == "duplicate" and turn.body.get("late") and turn.ts == turn.root_ts:
+            await self._catch_up(turn)
+
+    async def _catch_up(self, turn: NewTurn) -> None:
+        """The question was heard, but so late that Slack repeats it: what was asked below it meanwhile had no known thread."""
+        for missed in await self.voice.missed(turn):
+            if await self.offload.database(self.inbox.record, missed) == "new":
+                self.worker.wake()
 
     async def _tell_queue(self, turn: NewTurn) -> None:
         if await self.offload.database(self.inbox.waiting) <= self.settings.busy_above:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -23,6 +24,7 @@ from bot.inbox import Inbox
 from bot.offload import Offload
 from bot.operations.data import Holdings
 from bot.operations.upkeep import forget_what_is_old
+from bot.outgoing import allowed, guard
 from bot.responder import Responder
 from bot.settings import Settings
 from bot.slack.clients import connections, identify, web_client
@@ -54,6 +56,7 @@ def main(settings: Settings, responder: Responder | None = None) -> int:
         sys.stderr.write(_what_to_set(settings))
         return COULD_NOT_RUN
     logs.configure(settings.log_level, settings.log_text)
+    guard(allowed(settings, os.environ))
     try:
         return asyncio.run(_serve(settings, responder))
     except Refused as error:

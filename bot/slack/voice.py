@@ -421,7 +421,7 @@ class SlackVoice:
         text = str(message.get("text") or "")
         return (since or "") < str(message["ts"]) < turn.ts and bool(text.strip()) and not mentions(text, self.me)
 
-    async def missed(self, turn: Turn) -> tuple[NewTurn, ...]:
+    async def missed(self, turn: Spoken) -> tuple[NewTurn, ...]:
         """Follow-ups in the thread of a question that came late, as turns; those known already are no new ones."""
         found: list[NewTurn] = []
         defaults = await self.offload.database(self.store.defaults, turn.team)
@@ -437,7 +437,7 @@ class SlackVoice:
             log.warning("thread not read", turn=turn.key, reason=str(error))
         return tuple(found)
 
-    async def _thread(self, turn: Turn, since: str | None, latest: str | None) -> AsyncIterator[dict[str, Any]]:
+    async def _thread(self, turn: Spoken, since: str | None, latest: str | None) -> AsyncIterator[dict[str, Any]]:
         cursor = ""
         for _ in range(_PAGES):
             async with translated():

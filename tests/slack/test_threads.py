@@ -69,6 +69,35 @@ async def test_a_follow_up_that_overtook_its_question_is_found(start: Any, trans
         assert chat.responder.asked == (["one"] if strict else ["one", "two"])
 
 
+async def test_a_follow_up_that_overtook_a_slow_question_is_found(start: Any, transport: str) -> None:
+    """The question arrived, but later than Slack waits: it repeats what the bot knows by then."""
+    async with start(transport, retry_delays_s=(1.0, 2.0, 4.0)) as chat:
+        way = chat.slack.deliverer.transport
+        chat.slack.deliverer.transport = slow = _Slow(way)
+        question = await chat.slack.mention(chat.anna, chat.channel, "one")
+        chat.slack.deliverer.transport = way
+        await chat.slack.say(chat.anna, chat.channel, "two", thread=question.ts)
+        await slow.arrive()
+        await chat.slack.answer(question, 2)
+        await chat.idle()
+        assert chat.responder.asked == ["one", "two"]
+
+
+class _Slow:
+    """A way on which everything arrives, when told to, after Slack has stopped waiting for it."""
+
+    def __init__(self, way: Any) -> None:
+        self.way, self.held = way, list[Any]()
+
+    async def send(self, *sent: Any) -> Reply:
+        self.held.append(sent)
+        return Reply(0, seconds=3.0)
+
+    async def arrive(self) -> None:
+        for sent in self.held:
+            await self.way.send(*sent)
+
+
 class _Deaf:
     """A way on which nothing arrives."""
 
