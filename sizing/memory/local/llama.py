@@ -110,7 +110,7 @@ def lay_out(
     cards = computing(devices)
     wanted = asked.gpu_layers if gpu_layers is None else gpu_layers
     on_cpu = all(is_cpu(device.accelerator) for device in cards)
-    parts = split or _stated_split(asked.tensor_split, cards) or [(device.visible_gib or 1.0) for device in cards]
+    parts = split or _stated_split(asked.tensor_split, cards) or [_free_gib(device) for device in cards]
     by_layer = asked.split_mode in (None, "layer")
     owned = parts if by_layer else [1.0, *[0.0] * (len(cards) - 1)]  # of row and none the first card owns all layers
     placement = place(caches.layers, None if on_cpu else wanted, owned, output_first=settings.output_counts_first)
@@ -131,6 +131,11 @@ def layer_sizes(layout: Layout) -> list[float]:
         for owner, start, stop in layout.placement.runs if owner != HOST for n in range(start, stop)
     ]  # fmt: skip
     return [*sizes, layout.file.output_on_device_bytes] if layout.placement.output != HOST else sizes
+
+
+def _free_gib(device: Device) -> float:
+    """What llama.cpp splits by where nothing is said: free memory, so that a card with another model on it gets fewer layers."""
+    return max(0.01, (device.visible_gib or 1.0) - device.in_use_gib)
 
 
 def _stated_split(parts: Sequence[float] | None, cards: Sequence[Device]) -> Sequence[float] | None:
@@ -183,7 +188,7 @@ def _places(
         kv[placement.output] += max(per_layer, default=0.0)
     masks = mask_cells(settings, caches)
     compute = _compute(resolved, settings, file, weights, placement, count, masks)
-    compute.append(0.0 if cpu_only else host_buffer_bytes(resolved.architecture, settings, masks))
+    compute.append(0.0 if cpu_only else _host_compute(resolved, settings, placement, masks))
     overhead = [context_bytes(settings.backend, card) for card in cards] + [0.0]
     return tuple(Bytes(*row) for row in zip(held, kv, state, compute, overhead, strict=True))
 
@@ -224,6 +229,24 @@ def _compute(
         )
         rows.append(compute_bytes(resolved.architecture, settings, role, masks))
     return rows
+
+
+def _host_compute(resolved: Resolved, settings: LlamaSettings, placement: Placement, masks: int) -> float:
+    """Pinned inputs, and what the processor holds while it computes layers or the output: Qwen3-235B without a layer on the card
+    304.75 + 65 MiB in RAM, Llama 2 7B with 8 of 33 layers there 167 MiB."""
+    model = resolved.architecture
+    widths = dense_widths(ByIdentity(model))
+    there = [width for owner, start, stop in placement.runs if owner == HOST for width in widths[start:stop]]
+    role = Role(
+        has_layers=bool(there),
+        dense_width=max(there, default=0.0),
+        has_output=placement.output == HOST,
+        is_first=False,
+        uploads_output_bytes=0.0,
+        uploads_expert_bytes=0.0,
+        pipelined=False,
+    )
+    return host_buffer_bytes(model, settings, masks) + compute_bytes(model, settings, role, masks)
 
 
 def mask_cells(settings: LlamaSettings, caches: CacheTable) -> int:

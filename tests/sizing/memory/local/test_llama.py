@@ -294,3 +294,49 @@ def test_layers_of_unequal_size_are_dealt_by_their_bytes() -> None:
     assert sum(plan.warnings[0].params["layers_per_device"]) == 163
     assert plan.margin_bytes is not None
     assert plan.margin_bytes[2] > 0
+
+
+def test_a_card_with_another_model_on_it_gets_fewer_layers() -> None:
+    hardware = [{"accelerator": "RTX 3090"}, {"accelerator": "RTX 3090", "in_use_gib": 12}]
+    first, second = _plan("Qwen3-14B", hardware=hardware, context_tokens=8192).devices
+    assert second.weights_bytes < 0.6 * first.weights_bytes
+    assert first.usable_bytes is not None
+    assert second.usable_bytes == first.usable_bytes - 12 * GIB
+
+
+# What the processor holds beside weights and cache, in MiB: the pinned inputs, and the largest stage that it computes.
+HOST_BUFFERS: list[tuple[dict[str, Any], float]] = [
+    (  # github.com/danbev/learning-ai, notes/vision/llava.md: 25 of 33 layers on the card
+        {"model": "Llama-2-7B", "weights": "f16", "card": "RTX 4070", "context_tokens": 2048,
+         "engine": {"as_of": "2024-06", "flash_attention": False, "gpu_layers": 25}},
+        167.2,
+    ),
+    (  # github.com/ikawrakow/ik_llama.cpp/discussions/357: no layer on the card, 304.75 for the output and 65 of inputs
+        {"model": "Qwen3-235B-A22B", "weights": "q6_k", "card": "RTX 4090", "kv_cache": "q8_0", "context_tokens": 16384,
+         "engine": {"as_of": "2025-05", "flash_attention": True, "gpu_layers": 0}},
+        369.76,
+    ),
+    (  # github.com/ikawrakow/ik_llama.cpp/pull/370: everything on the card
+        {"model": "GLM-Z1-32B-0414", "weights": "iq4_xs", "card": "RTX 3090 Ti", "context_tokens": 32768,
+         "engine": {"as_of": "2025-05", "flash_attention": True}},
+        76.01,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("spec", "printed"), HOST_BUFFERS, ids=[row[0]["model"] for row in HOST_BUFFERS])
+def test_buffers_in_ram_are_those_of_the_log(spec: dict[str, Any], printed: float) -> None:
+    assert _plan(**spec).host.activations_bytes / MIB == pytest.approx(printed, rel=0.1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(MODELS, st.integers(0, 60), st.integers(0, 60))
+def test_more_layers_on_the_card_never_need_more_ram(model: str, one: int, other: int) -> None:
+    fewer, more = sorted((one, other))
+    hosts = [
+        _plan(model, card="RTX 4090", context_tokens=8192, engine={"gpu_layers": layers}).host
+        for layers in (fewer, more)
+    ]
+    assert hosts[1].weights_bytes <= hosts[0].weights_bytes
+    assert hosts[1].kv_bytes <= hosts[0].kv_bytes
+    assert hosts[1].total_bytes <= hosts[0].total_bytes * 1.001
