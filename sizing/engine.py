@@ -8,7 +8,7 @@ from typing import Any
 from sizing.defaults import ENGINE_DEFAULTS, Defaults
 from sizing.devices import expand
 from sizing.errors import UserError
-from sizing.estimate import DeviceMemory, Estimate, Failure, HostMemory, Memory
+from sizing.estimate import Assumption, DeviceMemory, Estimate, Failure, HostMemory, Memory
 from sizing.measured import nearest
 from sizing.measured_training import nearest_runs
 from sizing.memory.inference import plan_inference
@@ -20,7 +20,7 @@ from sizing.resolve import Resolved, resolve
 from sizing.spec import Task, WorkloadSpec, parse_spec
 from sizing.speed.derivation import steps
 from sizing.speed.measured import nearest_speeds
-from sizing.speed.model import as_speed, forecast
+from sizing.speed.model import Forecast, as_speed, forecast
 from sizing.speed.training import training_summary
 from sizing.system.machine import system_of
 from sizing.units import gib
@@ -81,12 +81,20 @@ def _inference(spec: WorkloadSpec, defaults: Defaults, derivation: bool) -> Esti
         margin_gib=margin(plan),
         memory=_memory(plan),
         speed=speed,
-        assumptions=resolved.assumptions,
+        assumptions=(*resolved.assumptions, *_of_host(made)),
         warnings=plan.warnings,
         reasons=reasons(resolved, plan, speed),
         derivation=(*plan.derivation(), *steps(made)) if derivation else (),
         measured=_measured(resolved) if derivation else (),
     )
+
+
+def _of_host(made: Forecast) -> tuple[Assumption, ...]:
+    """What the pace of a model that lies partly in RAM hangs on, where the RAM was not described."""
+    known, host = made.known, made.known.resolved.spec.host
+    if known.host_share <= 0 or known.server or host.bandwidth_gb_s or host.cpu:
+        return ()
+    return (Assumption(field="host.bandwidth_gb_s", value=known.machine.host_gb_s, code="two_channels"),)
 
 
 def _measured(resolved: Resolved) -> tuple[dict[str, Any], ...]:

@@ -20,11 +20,18 @@ _LOCAL_FORMATS: Final = ("q4_k_m", "q6_k", "q8_0", "bf16")
 _SERVER_KV: Final = ("fp8",)
 _LOCAL_KV: Final = ("q8_0", "q4_0")
 _ENGINES: Final = ("vllm", "llama.cpp")
+_RAM_GB_S: Final = (
+    51.2,
+    179.2,
+    307.2,
+    460.8,
+)  # DDR4-3200 on two channels; DDR5-5600 on four; DDR5-4800 on eight and on twelve
 _MOST_CHOICES = 4
 # What a verdict hangs on most often goes first: a reply shows only the first of them.
 _FIRST: Final = (
     "model", "model.id", "weights", "context_tokens", "concurrency", "active_share", "training.method", "training.sequence_tokens",
-    "training.micro_batch", "kv_cache", "engine.name", "work.documents", "work.pages_per_document", "training.checkpointing",
+    "training.micro_batch", "host.bandwidth_gb_s", "kv_cache", "engine.name", "work.documents", "work.pages_per_document",
+    "training.checkpointing",
 )  # fmt: skip
 _RANK: Final = {field: place for place, field in enumerate(_FIRST)}
 # These follow from what the user did say; they are told in the answer, not offered for change.
@@ -44,9 +51,15 @@ def _view(assumption: Assumption, sized: Sized, words: Wording) -> AssumptionVie
     why = why_text(assumption, words)
     choices = () if assumption.code in _NO_CHOICE else _alternatives(assumption, sized, words)
     shown = f"{value} ({why})" if why else value
-    return AssumptionView(
-        field=assumption.field, label=field_label(assumption.field, words), value=shown, alternatives=tuple(choices)
-    )
+    label = field_label(assumption.field, words)
+    return AssumptionView(field=assumption.field, label=label, value=shown, alternatives=tuple(choices), reason=why)
+
+
+def assumption_view(assumption: Assumption, words: Wording) -> AssumptionView:
+    """An assumption without alternatives: what was taken for work beside a model."""
+    value, why = value_text(assumption.field, assumption.value, words), why_text(assumption, words)
+    label = field_label(assumption.field, words)
+    return AssumptionView(field=assumption.field, label=label, value=f"{value} ({why})" if why else value, reason=why)
 
 
 def why_text(assumption: Assumption, words: Wording) -> str:
@@ -65,6 +78,8 @@ def value_text(field: str, value: Any, words: Wording) -> str:
         return words.text("value", "tokens", count=value)
     if field in ("active_share", "reserve"):
         return words.text("value", "share", share=value)
+    if field == "host.bandwidth_gb_s":
+        return words.text("value", "bandwidth", rate=value)
     if field.startswith("parallel."):
         return _parallel(field, value, words)
     return _name(field, value, words)
@@ -102,6 +117,8 @@ def _alternatives(assumption: Assumption, sized: Sized, words: Wording) -> list[
         return _choices(_SHARES, taken, field, words, lambda share: {"active_share": share})
     if field == "context_tokens":
         return _choices(_lengths(sized), taken, field, words, lambda length: {"context_tokens": length})
+    if field == "host.bandwidth_gb_s":
+        return _choices(_RAM_GB_S, taken, field, words, lambda rate: {"host": {"bandwidth_gb_s": rate}})
     if field == "model":
         others = assumption.params.get("candidates", ())
         return _choices(others, taken, field, words, lambda ident: {"model": {"id": ident}})

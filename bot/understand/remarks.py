@@ -46,8 +46,9 @@ _FLAGS: tuple[tuple[str, Any, re.Pattern[str]], ...] = (
         "offload",
         "experts_to_cpu",
         re.compile(
-            r"\bexpert\w* (?:im|in|into|ins|to|auf) (?:den |the |die |system )?(?:ram|cpu|"
-            r"arbeitsspeicher)|n-?cpu-?moe|-ot exps|experts? offload"
+            r"\bexpert\w* (?:(?:are|sit|live|lie|liegen|stay|bleiben|kept|running) )?(?:im|in|into|ins|to|onto|on|auf|via) "
+            r"(?:den |dem |the |die |der |system )?(?:ram|cpu|arbeitsspeicher|hauptspeicher)|(?:n-?)?cpu-?moe|-ot exps|"
+            r"\bexpert\w*[- ](?:off-?load|auslager)|(?:off-?load\w*|auslager\w*) (?:\w+ ){0,3}expert"
         ),
     ),
     (

@@ -29,8 +29,10 @@ _PAGES_EACH = re.compile(
     r"\b(\d{1,4})[- ]?(?:seiten?|pages?)\s*(?:each|apiece|je\b|pro\b|per\b)|\b(\d{1,4})(?:-seitige\w*|-page)\b",
     re.IGNORECASE,
 )
-_PAGES = re.compile(r"\d\s*(?:\w+ )?(?:seiten|pages)\b", re.IGNORECASE)
-_DOCUMENTS = re.compile(r"\b(?:pdfs?|dokument\w*|documents?|docs?|files?|dateien)\b", re.IGNORECASE)
+# "200.000 PDF-Seiten" and "30,000 pages" count pages; "5,000 PDFs of 20 pages" counts documents.
+_PAGES = re.compile(r"\d[\s\u202f]*(?:[^\W\d]+[- ])?(?:seiten|pages)\b", re.IGNORECASE)
+_AFTER_EVIDENCE = 16
+_EVERY_LAYER = 999  # more than any model has: all of them, as with llama.cpp's own `-ngl 99`
 _HALF = re.compile(r"\b(?:fp16|float16|bf16|half)\b")
 _SOUND = re.compile(
     r"\b(?:audio|aufnahme\w*|recording\w*|transcri\w*|transkri\w*|whisper|podcast\w*|anrufe|calls|meeting\w*)\b"
@@ -89,6 +91,8 @@ def _surroundings(request: Request) -> dict[str, Any]:
     engine: dict[str, Any] = {"name": request.engine} if request.engine else {}
     if other.get("speculative"):
         engine["speculative"] = other["speculative"]
+    if other.get("offload") == "experts_to_cpu" and not other.get("ram_gb"):
+        engine["cpu_moe_layers"] = _EVERY_LAYER  # where RAM is named, the engine moves as few as it must
     degrees = {"tensor": "parallel_tp", "pipeline": "parallel_pp", "data": "parallel_dp", "expert": "parallel_ep"}
     parallel = {name: int(other[key]) for name, key in degrees.items() if other.get(key, 0) >= 1}
     host = {name: other[key] for name, key in _HOST.items() if other.get(key)}
@@ -109,7 +113,7 @@ def _work(request: Request) -> dict[str, Any]:
         out["documents"] = int(pieces)
         if each := _PAGES_EACH.search(request.text):
             out["pages_per_document"] = float(next(number for number in each.groups() if number))
-        elif _PAGES.search(words) and not _DOCUMENTS.search(words):
+        elif _PAGES.search(_with_next_word(words, request.text)):
             out["pages_per_document"] = 1.0
     elif pieces and 1 <= pieces <= 1e12:
         out["chunks"] = int(pieces)
@@ -122,6 +126,12 @@ def _work(request: Request) -> dict[str, Any]:
     if other.get("hours") and _SOUND.search(request.text.lower()):
         out["audio_hours"] = other["hours"]
     return out
+
+
+def _with_next_word(words: str, text: str) -> str:
+    """The words that a count was read from and what follows them: "200.000 PDF" goes on with "-Seiten"."""
+    start = text.find(words)
+    return words if start < 0 else text[start : start + len(words) + _AFTER_EVIDENCE]
 
 
 def _targets(request: Request) -> dict[str, Any]:

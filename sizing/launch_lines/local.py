@@ -40,11 +40,11 @@ def placement(resolved: Resolved, estimate: Estimate, words: Words, *, is_bench:
     layers = len(resolved.architecture.layers) + 1
     words.option("-ngl", asked.gpu_layers if asked.gpu_layers is not None else params.get("gpu_layers", layers))
     overrides = [*override_texts(asked.tensor_overrides)]
-    moe_layers = asked.cpu_moe_layers or params.get("cpu_moe_layers")
+    moe_layers = min(asked.cpu_moe_layers or params.get("cpu_moe_layers") or 0, layers - 1)
     if moe_layers and not since(resolved.engine, *_COUNTS_MOE_LAYERS):
         overrides.append(rf"blk\.({'|'.join(map(str, range(moe_layers)))})\.ffn_.*_exps=CPU")
     else:
-        words.option("--n-cpu-moe", moe_layers)
+        words.option("--n-cpu-moe", moe_layers or None)
     words.option("-sm", asked.split_mode)
     for text in [";".join(overrides)] if is_bench and overrides else overrides:
         words.option("-ot", text)

@@ -104,6 +104,21 @@ def test_an_explanation_is_made_of_cited_passages(talk: Conversation, text: str,
     assert said.answer.citations[0].kind == "note"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How much RAM do I need to run Qwen3-235B-A22B with a 5090, experts on CPU?",
+        "Qwen3-235B-A22B auf einer 5090, die Experten bleiben im Arbeitsspeicher: wie viel RAM brauche ich?",
+    ],
+)
+def test_experts_that_the_asker_puts_into_ram_are_sized_there(talk: Conversation, text: str) -> None:
+    talk.say(text).expect(r"192 GB", "138 GB", "--n-cpu-moe 94").never(r"fehlen|missing")
+
+
+def test_a_pace_that_hangs_on_ram_nobody_described_says_which_was_taken(talk: Conversation) -> None:
+    talk.say("GLM 4.5 Air on a 3090, experts in RAM, how fast?").expect(r"83\.2 GB/s \(two channels of DDR5")
+
+
 def test_several_intents_are_all_answered(talk: Conversation) -> None:
     talk.say("Passt Llama 3.1 8B auf eine 4090, was kostet das und wie viel Strom zieht es?").expect(
         "^Ja|^Knapp", "Kosten:", " W;"
