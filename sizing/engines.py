@@ -18,6 +18,9 @@ KINDS: dict[str, EngineKind] = {
     "exllamav2": "local", "exllamav3": "local", "ktransformers": "local", "mlc-llm": "local",
     "transformers": "framework",
 }  # fmt: skip
+# llama.cpp and the tools built on it; servers that plan for a model's whole context where none is said.
+LLAMA_FAMILY = frozenset({"llama.cpp", "ik_llama.cpp", "ollama", "lm-studio"})
+FULL_CONTEXT_SERVERS = frozenset({"vllm", "sglang", "tensorrt-llm"})
 _ALIASES = {
     "trt-llm": "tensorrt-llm", "trtllm": "tensorrt-llm", "tensorrtllm": "tensorrt-llm", "tensorrt": "tensorrt-llm", "nim": "tensorrt-llm",
     "trt-edge-llm": "tensorrt-llm", "triton": "tensorrt-llm", "lmdeploy-turbomind": "lmdeploy", "turbomind": "lmdeploy",
