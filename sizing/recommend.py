@@ -23,6 +23,7 @@ from sizing.engine import failed
 from sizing.errors import UserError
 from sizing.estimate import Estimate, Failure
 from sizing.places import ANY_TRUST
+from sizing.search.bounds import Learned
 from sizing.search.machines import Machine, Rejection, machines
 from sizing.search.nearest import nearest
 from sizing.search.need import Question, need_of, question_of
@@ -36,6 +37,9 @@ __all__ = ["Nearest", "Option", "Recommendation", "costs", "monthly", "recommend
 
 _ALMOST = 3
 _MOST_NAMED = 8
+# Where nothing works, so many plans at most go into looking for what would: each takes about half a millisecond.
+_MOST_PLANNED = 200
+_MOST_PLANNED_EACH = 70
 # What "almost" means: at most so large a share missing of what was wanted.
 _CLOSE = {"memory_missing": 0.25, "target_missed": 0.5, "over_budget": 1.0, "too_much_power": 0.5}
 
@@ -113,7 +117,7 @@ def _recommend(spec: WorkloadSpec, defaults: Defaults) -> Recommendation:
     admitted, barred, found = _searched(question)
     if not found.accepted and question.place.rents:
         question = question_of(spec, defaults, ANY_TRUST)
-        admitted, barred, found = _searched(question)
+        admitted, barred, found = _searched(question, found.learned)
     options = chosen(found.accepted)
     shown = {one.candidate.machine.accelerator.id for one in options}
     near = _almost([one for one in found.near if one.candidate.machine.accelerator.id not in shown])
@@ -125,15 +129,17 @@ def _recommend(spec: WorkloadSpec, defaults: Defaults) -> Recommendation:
         rejected=_rejected(barred, found),
         searched=found.searched,
         tiers=tiers(options),
-        nearest=() if options else _nearest(question, admitted),
+        nearest=() if options else _nearest(question, admitted, found.learned),
         assumed=assumed(spec, defaults),
     )
 
 
-def _searched(question: Question) -> tuple[tuple[Machine, ...], tuple[Rejection, ...], Found]:
+def _searched(
+    question: Question, learned: Learned | None = None
+) -> tuple[tuple[Machine, ...], tuple[Rejection, ...], Found]:
     admitted, barred = machines(question.spec, question.defaults, question.place)
     owned = _owned(question.spec, question.defaults)
-    return admitted, barred, search(question, (*owned, *admitted), need_of(question))
+    return admitted, barred, search(question, (*owned, *admitted), need_of(question), learned=learned)
 
 
 def _owned(spec: WorkloadSpec, defaults: Defaults) -> tuple[Machine, ...]:
@@ -215,11 +221,18 @@ def _rejected(barred: Sequence[Rejection], found: Found) -> tuple[dict[str, Any]
     return tuple(rows)
 
 
-def _nearest(question: Question, admitted: Sequence[Machine]) -> tuple[Nearest, ...]:
+def _nearest(question: Question, admitted: Sequence[Machine], learned: Learned) -> tuple[Nearest, ...]:
+    planned = 0
+
     def best(spec: WorkloadSpec) -> Trial | None:
+        nonlocal planned
+        if planned >= _MOST_PLANNED:
+            return None
         changed = question_of(spec, question.defaults, question.place.trusts)
-        hits = search(changed, admitted, need_of(changed), enough=1).accepted
-        return min(hits, key=order, default=None)
+        most = min(_MOST_PLANNED_EACH, _MOST_PLANNED - planned)
+        hits = search(changed, admitted, need_of(changed), enough=1, learned=learned, most_planned=most)
+        planned += hits.planned
+        return min(hits.accepted, key=order, default=None)
 
     found = nearest(question.spec, question.context_tokens, question.concurrency, best)
     return tuple(

@@ -44,6 +44,20 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "70B, 16k, 4 at once, cards to 300 W, no NVLink": {
         "model": "Llama 3.3 70B", "context_tokens": 16384, "concurrency": 4, "constraints": {"nvlink": False, "card_power_w": 300},
     },
+    "70B AWQ, 16k prompts, first token in 2 s": {
+        "model": "Llama 3.1 70B", "weights": "awq-int4", "input_tokens": 16000, "targets": {"ttft_s": 2},
+    },
+    "8B, 1,000 tokens/s in total": {"model": {"params_b": 8}, "targets": {"tokens_s_total": 1000}},
+    "nothing does: 70B AWQ, 16k prompts, first token in 0.1 s": {
+        "model": "Llama 3.1 70B", "weights": "awq-int4", "input_tokens": 16000, "targets": {"ttft_s": 0.1},
+    },
+    "nothing does: DeepSeek-R1, 64 at once with 200 tokens/s each": {
+        "model": "DeepSeek-R1", "concurrency": 64, "targets": {"tokens_s_per_user": 200, "ttft_s": 0.2},
+    },
+    "nothing does: 70B, 128k, 20 at once, 60 tokens/s each, 15,000 EUR": {
+        "model": "Llama 3.3 70B", "context_tokens": 131072, "concurrency": 20,
+        "targets": {"tokens_s_per_user": 60, "budget": 15000, "budget_period": "once"},
+    },
 }  # fmt: skip
 
 

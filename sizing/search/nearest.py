@@ -12,13 +12,25 @@ from sizing.resolve import resolve_model
 from sizing.search.trial import Trial
 from sizing.spec import ModelRef, WorkloadSpec
 
-Change = Literal["kv_cache", "weights", "context_tokens", "weights_and_context", "concurrency", "model"]
+Change = Literal[
+    "kv_cache",
+    "weights",
+    "context_tokens",
+    "weights_and_context",
+    "concurrency",
+    "model",
+    "ttft_s",
+    "tokens_s_per_user",
+    "tokens_s_total",
+]
 Best = Callable[[WorkloadSpec], Trial | None]
 _Step = tuple[Change, object, object, WorkloadSpec]
 
 _SHARES = (2, 4, 8)
+_EASED = (2, 5)
 _LEAST_CONTEXT = 2048
 _SMALLER_MODELS = 3
+_GENERATION_MONTHS = 9
 
 
 @dataclass(frozen=True)
@@ -33,27 +45,31 @@ class Near:
 
 def nearest(spec: WorkloadSpec, context_tokens: int, concurrency: int, best: Best) -> tuple[Near, ...]:
     """The changes that help, the smallest loss first; `best` looks for the cheapest option of a spec."""
-    found: list[Near] = []
     ladders = (
         _formats(spec),
+        *_relaxed(spec),
         _contexts(spec, context_tokens),
         _requests(spec, concurrency),
-        _both(spec, context_tokens),
         _models(spec),
     )
-    for ladder in ladders:
-        hit = _first(ladder, best)
-        if hit is not None and (hit.change != "weights_and_context" or not found):
-            found.append(hit)
+    found = [hit for ladder in ladders if (hit := _first(ladder, best)) is not None]
+    if not found:
+        found = [hit for hit in (_first(_both(spec, context_tokens), best),) if hit is not None]
     return tuple(found)
 
 
 def _first(ladder: Iterator[_Step], best: Best) -> Near | None:
-    for change, before, after, changed in ladder:
+    """The smallest step that helps. The largest is tried first: where it does not help, no smaller one does."""
+    steps = list(ladder)
+    last = best(steps[-1][3]) if steps else None
+    if last is None:
+        return None
+    for change, before, after, changed in steps[:-1]:
         hit = best(changed)
         if hit is not None:
             return Near(change, before, after, hit)
-    return None
+    change, before, after, _ = steps[-1]
+    return Near(change, before, after, last)
 
 
 def _formats(spec: WorkloadSpec) -> Iterator[_Step]:
@@ -62,6 +78,23 @@ def _formats(spec: WorkloadSpec) -> Iterator[_Step]:
         yield "weights", spec.weights, None, spec.model_copy(update={"weights": None, "kv_cache": None})
     elif spec.kv_cache is not None:
         yield "kv_cache", spec.kv_cache, None, spec.model_copy(update={"kv_cache": None})
+
+
+def _relaxed(spec: WorkloadSpec) -> Iterator[Iterator[_Step]]:
+    """Each target of speed by itself, at twice to five times the time."""
+    names: tuple[tuple[Change, float | None, int], ...] = (
+        ("ttft_s", spec.targets.ttft_s, 1), ("tokens_s_per_user", spec.targets.tokens_s_per_user, -1),
+        ("tokens_s_total", spec.targets.tokens_s_total, -1),
+    )  # fmt: skip
+    for name, wanted, sign in names:
+        if wanted:
+            yield _eased(spec, name, wanted, sign)
+
+
+def _eased(spec: WorkloadSpec, name: Change, wanted: float, sign: int) -> Iterator[_Step]:
+    for share in _EASED:
+        eased = wanted * share**sign
+        yield name, wanted, eased, spec.model_copy(update={"targets": spec.targets.model_copy(update={name: eased})})
 
 
 def _contexts(spec: WorkloadSpec, tokens: int) -> Iterator[_Step]:
@@ -103,7 +136,7 @@ def _models(spec: WorkloadSpec) -> Iterator[_Step]:
 
 
 def smaller_models(ref: ModelRef | None) -> tuple[str, ...]:
-    """Models of the same family and kind with fewer parameters, the largest of them first; () for a bare size or a config."""
+    """Models of the same family and kind with fewer parameters, none of a generation before; () for a bare size or a config."""
     ident = find(ref.id, "model").id if ref and ref.id else None
     model = catalogue().models.get(ident) if ident else None
     if model is None or ref is None:
@@ -113,8 +146,16 @@ def smaller_models(ref: ModelRef | None) -> tuple[str, ...]:
     alike = [
         other
         for other in catalogue().models.values()
-        if other.modality == model.modality and other.family.split()[0] == word and other.params_total < size * 0.8
+        if other.modality == model.modality
+        and other.family.split()[0] == word
+        and other.params_total < size * 0.8
+        and (other.family == model.family or _months(other.released) > _months(model.released) - _GENERATION_MONTHS)
     ]
     alike.sort(key=lambda other: (other.family == model.family, other.released or "", other.params_total), reverse=True)
     seen = sorted(alike[: _SMALLER_MODELS * 4], key=lambda other: -other.params_total)
     return tuple(other.id for other in seen[:_SMALLER_MODELS])
+
+
+def _months(released: str | None) -> int:
+    """Months since year 0 of "2024-07" or "2024-07-23"; 0 where the date is not known."""
+    return int(released[:4]) * 12 + int(released[5:7] or 0) if released else 0

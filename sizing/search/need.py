@@ -17,6 +17,7 @@ from sizing.search.bounds import Need, format_bytes
 from sizing.search.candidates import SERVED, Setup, setups
 from sizing.search.machines import Machine
 from sizing.spec import EngineRef, HardwareRef, Parallel, WorkloadSpec
+from sizing.speed.workload import work
 from sizing.usage import used_as_said
 
 # Plans on these show the KV cache of everything in flight, whether it fits or not: servers on a card whose engine default batches are the
@@ -37,6 +38,7 @@ class Question:
     context_tokens: int
     floor_bits: float
     place: Where
+    prompt_tokens: int = 0
 
     @property
     def audience(self) -> int:
@@ -63,7 +65,8 @@ def question_of(spec: WorkloadSpec, defaults: Defaults, trusts: frozenset[Trust]
             spec, defaults, resolve_model(spec.model)[0], spec.concurrency or 1, spec.context_tokens or 0, floor, place
         )
     probe = _probe(spec, defaults, False, spec.kv_cache if isinstance(spec.kv_cache, str) else None)
-    return Question(spec, defaults, probe.architecture, probe.concurrency, probe.context_tokens, floor, place)
+    prompt = work(probe).new_tokens
+    return Question(spec, defaults, probe.architecture, probe.concurrency, probe.context_tokens, floor, place, prompt)
 
 
 def _probe(
@@ -93,15 +96,16 @@ def need_of(question: Question) -> Need:
         return Need(_Shared(model, _TRAINED_SHARE), {}, 0.0, 0.0)
     speculative = spec.engine.speculative
     step = 1.0 if speculative is None else 1.0 + (getattr(speculative, "tokens", None) or 16)
-    prompt = spec.input_tokens if spec.load.shared_prefix_tokens is None else None
     return Need(
         weights_bytes=_Shared(model, 1.0),
         kv_bytes=dict(_kv(question)),
         active_share=model.params_active / model.params_total,
-        prompt_flop=2.0 * model.params_active * (prompt or 1),
+        prompt_flop=2.0 * model.params_active * question.prompt_tokens,
         tokens_per_step=step,
         tokens_s_per_user=spec.targets.tokens_s_per_user or question.defaults.min_tokens_s_per_user,
         ttft_s=spec.targets.ttft_s,
+        tokens_s_total=spec.targets.tokens_s_total,
+        concurrency=question.concurrency,
     )
 
 

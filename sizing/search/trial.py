@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from sizing.cost import Deployment, cost_of, monthly, once, with_vat
@@ -13,6 +14,7 @@ from sizing.errors import UserError
 from sizing.estimate import Estimate, Range, Speed, Verdict, Warning_
 from sizing.memory.inference import plan_inference
 from sizing.memory.plan import MemoryPlan
+from sizing.places import Where
 from sizing.resolve import Resolved, resolve
 from sizing.search.candidates import Candidate
 from sizing.search.lacks import Lack, is_private, lack, limit_lacks, memory_lacks, speed_lacks
@@ -62,7 +64,7 @@ class Trial:
     def estimate(self) -> Estimate:
         """The whole Estimate, priced, without a derivation."""
         found = estimate(self.spec, self.defaults, derivation=False)
-        return found.model_copy(update={"cost": self.cost})
+        return found.model_copy(update={"cost": deepcopy(self.cost)})
 
     @cached_property
     def verdict(self) -> Verdict | None:
@@ -128,11 +130,17 @@ def price(candidate: Candidate, question: Question) -> dict[str, Any]:
     machine, defaults = candidate.machine, question.defaults
     deployment = Deployment(machine.accelerator.id, machine.count, machine.memory_gb, candidate.replica, machine.owned)
     if not is_private(question.spec, defaults):
-        return cost_of(deployment, defaults, question.place)
+        return _cost(deployment, defaults, question.place)
     alone = replace(defaults, machine_price=0.0, load_share=_PRIVATE_LOAD)
-    cost = cost_of(deployment, alone, question.place)
+    cost = _cost(deployment, alone, question.place)
     paid = once(cost)
     return cost if paid is None else cost | {"gross": {"amount": round(with_vat(paid, defaults), 2)}}
+
+
+@lru_cache(maxsize=4096)
+def _cost(deployment: Deployment, defaults: Defaults, place: Where) -> dict[str, Any]:
+    """The same machines are priced for every change that the search for the nearest thing tries; nobody writes into what is returned."""
+    return cost_of(deployment, defaults, place)
 
 
 def trial(candidate: Candidate, question: Question) -> Trial:

@@ -14,14 +14,16 @@ from sizing.catalogue.load import catalogue
 from sizing.cost import board_sizes
 from sizing.defaults import CHAT_DEFAULTS
 from sizing.engine import estimate
+from sizing.memory.inference import plan_inference
+from sizing.memory.plan import MemoryPlan
 from sizing.recommend import Option, Recommendation, recommend
-from sizing.resolve import resolve_format
-from sizing.search.bounds import may_fit, may_reach
+from sizing.resolve import Resolved, resolve_format
+from sizing.search.bounds import Learned, may_fit, may_reach
 from sizing.search.candidates import Candidate, layouts
 from sizing.search.machines import Machine, machines
 from sizing.search.need import need_of, question_of, setups_of
 from sizing.search.ranking import MOST_TIMES_THE_CHEAPEST
-from sizing.spec import HardwareRef, parse_spec
+from sizing.spec import HardwareRef, WorkloadSpec, parse_spec
 
 TODAY = replace(CHAT_DEFAULTS, today="2026-11-30")
 
@@ -305,6 +307,62 @@ def test_nothing_works_names_the_nearest_that_does() -> None:
     assert all(near.option.estimate.fits for near in result.nearest)
 
 
+_HARD: list[dict[str, Any]] = [
+    {"model": "Llama 3.3 70B", "weights": "awq-int4", "input_tokens": 16000, "targets": {"ttft_s": 0.1}},
+    {"model": {"params_b": 8}, "concurrency": 1, "targets": {"tokens_s_total": 5000}},
+    {"model": "DeepSeek-R1", "concurrency": 64, "targets": {"tokens_s_per_user": 200, "ttft_s": 0.2}},
+    {"model": "Llama 3.3 70B", "context_tokens": 131072, "concurrency": 20,
+     "targets": {"tokens_s_per_user": 60, "budget": 15000, "budget_period": "once"}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", _HARD)
+def test_what_cannot_be_met_is_found_out_with_few_plans(asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every plan costs about half a millisecond; some seven searches for the nearest thing share six hundred of them."""
+    planned = []
+
+    def counted(resolved: Resolved) -> MemoryPlan:
+        planned.append(resolved)
+        return plan_inference(resolved)
+
+    monkeypatch.setattr("sizing.search.trial.plan_inference", counted)
+    result = recommend(parse_spec(asked), TODAY)
+    assert result.ok and not result.options and result.almost
+    assert len(planned) <= 600
+
+
+def test_where_a_target_is_out_of_reach_the_nearest_eases_it() -> None:
+    asked = {"model": "DeepSeek-R1", "concurrency": 64, "targets": {"tokens_s_per_user": 100}}
+    result = recommend(parse_spec(asked), TODAY)
+    eased = next(near for near in result.nearest if near.change == "tokens_s_per_user")
+    speed = eased.option.estimate.speed
+    assert not result.options and eased.before == 100 and eased.after in (50, 20)
+    assert speed is not None and speed.decode_tok_s_per_user is not None
+    assert speed.decode_tok_s_per_user.expected >= eased.after
+
+
+def test_the_dear_and_fast_are_reached_past_the_cheap_and_slow() -> None:
+    """A 70B with a prompt of 16k within two seconds: sixty cheaper machines hold it and are all too slow."""
+    asked = {"model": "Llama 3.1 70B", "weights": "awq-int4", "input_tokens": 16000, "targets": {"ttft_s": 2}}
+    result = recommend(parse_spec(asked), TODAY)
+    assert result.options
+    for option in result.options:
+        speed = option.estimate.speed
+        assert speed is not None and speed.ttft_ms is not None and speed.ttft_ms.expected <= 2000
+
+
+def test_a_rate_in_total_takes_requests_that_add_up_to_it() -> None:
+    """1,000 tokens/s from 50 requests at 20 each; one request alone could never be that fast."""
+    asked = parse_spec({"model": {"params_b": 8}, "targets": {"tokens_s_total": 1000}})
+    options = recommend(asked, TODAY).options
+    assert options
+    for option in options:
+        speed = option.estimate.speed
+        assert speed is not None and speed.output_tok_s_total is not None and speed.output_tok_s_total.expected >= 1000
+        assumed = {one.field: one for one in option.estimate.assumptions}
+        assert (assumed["concurrency"].value, assumed["concurrency"].code) == (50, "feeds_the_total")
+
+
 def test_a_model_nobody_knows_is_a_fault_with_its_field() -> None:
     result = recommend(parse_spec({"model": "no-such-model-9000"}), TODAY)
     assert not result.ok and result.error is not None and result.error.field == "model.id"
@@ -371,6 +429,45 @@ def test_the_bounds_never_drop_what_a_full_estimate_accepts(data: st.DataObject)
     )
     if fast and soon:
         assert may_reach(candidate, need), candidate
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_what_was_learned_drops_nothing_that_would_be_accepted(data: st.DataObject) -> None:
+    """One estimate of a device teaches; what is dropped on that ground in another layout misses its target there too."""
+    target = data.draw(
+        st.sampled_from([{"ttft_s": 0.2}, {"ttft_s": 1.0}, {"tokens_s_per_user": 40}, {"tokens_s_per_user": 120}])
+    )
+    spec = parse_spec(
+        {"model": data.draw(st.sampled_from(_MODELS)), "input_tokens": 4000, "concurrency": 4, "targets": target}
+    )
+    question = question_of(spec, TODAY)
+    need, learned = need_of(question), Learned()
+    machine = data.draw(st.sampled_from([one for one in _some_machines() if one.count == 1]))
+    setups = setups_of(question, machine)
+    if not setups:
+        return
+    setup = data.draw(st.sampled_from(setups))
+    larger = replace(machine, count=data.draw(st.sampled_from([1, 2, 4])))
+    for one in layouts(machine, setup, question.model.heads, 4):
+        known = Candidate(machine, setup, *one)
+        if estimate(known.proposal(spec), TODAY, derivation=False).fits:
+            learned.add(known, need, *_times(known, spec))
+    for one in layouts(larger, setup, question.model.heads, 4):
+        candidate = Candidate(larger, setup, *one)
+        if not learned.may_reach(candidate, need):
+            first, token = _times(candidate, spec)
+            late = first is not None and spec.targets.ttft_s is not None and first > spec.targets.ttft_s
+            wanted = spec.targets.tokens_s_per_user or TODAY.min_tokens_s_per_user or 0.0
+            assert late or (token is not None and 1 / token < wanted), candidate
+
+
+def _times(candidate: Candidate, spec: WorkloadSpec) -> tuple[float | None, float | None]:
+    """(seconds to the first token, seconds a token of one user)."""
+    speed = estimate(candidate.proposal(spec), TODAY, derivation=False).speed
+    first = speed.ttft_ms if speed else None
+    rate = speed.decode_tok_s_per_user if speed else None
+    return (first.expected / 1000 if first else None), (1 / rate.expected if rate and rate.expected else None)
 
 
 def _some_machines() -> list[Machine]:
