@@ -56,12 +56,19 @@ class Alternative(_Part):
 
 
 class AssumptionView(_Part):
-    """An assumption as shown: what was taken, and what else may be chosen in its place."""
+    """An assumption: what was taken with the reason, and what else may be chosen in its place."""
 
     field: str
     label: str
     value: str
     alternatives: tuple[Alternative, ...] = ()
+    reason: str = ""
+
+    @property
+    def told(self) -> str:
+        """As a reply shows it: a reason only where it holds figures ("40 people, 10 % of them active"); an export has every reason."""
+        holds_figures = any(sign.isdigit() for sign in self.reason)
+        return self.value if holds_figures or not self.reason else self.value.removesuffix(f" ({self.reason})")
 
 
 class Command(_Part):

@@ -47,7 +47,9 @@ def _key(draft: Draft) -> str | None:
     if draft.intent in _MACHINE:
         return "machine"
     if task in _WORK:
-        return "work" if first.estimate.fits else "smaller"
+        if first.estimate.fits:
+            return "work"
+        return None if any(paragraph.kind == "flip" for paragraph in draft.paragraphs) else "smaller"
     if task == "training":
         return "train" if first.estimate.fits else "train_less"
     return _for_verdict(draft, first)

@@ -10,7 +10,7 @@ from bot.compose.prices import price_cell
 from bot.reply.wording import Wording
 from bot.sized import Sized, capacity_gib, fullest
 
-MOST_ROWS = 5
+MOST_ROWS = 4
 MOST_BARS = 5
 
 

@@ -9,6 +9,8 @@ from bot.explain import with_mark
 from bot.prose import body_of, overlap, sentences
 
 _MOST_PASSAGES = 2
+_BESIDE_FIGURES = 1
+_MOST_SENTENCES = 3
 _LONGEST_QUERY = 600
 _SEARCHED = 8
 _LEAST_TITLE_WORDS: Final = 2
@@ -25,14 +27,19 @@ def write_explanation(draft: Draft, question: str) -> bool:
     draft.headline = first if rest else with_mark(first, mark)
     draft.lead = with_mark(" ".join(rest), mark) if rest else ""
     for hit in found[1:]:
-        draft.say("why", with_mark(" ".join(sentences(body_of(hit))), draft.sources.passage(hit)))
+        draft.say("why", with_mark(_short(hit), draft.sources.passage(hit)))
     return True
 
 
 def say_explanation(draft: Draft, question: str) -> None:
     """Adds what the sources say on a question to an answer that also has figures."""
-    for hit in _hits(draft, question)[:2]:
-        draft.say("why", with_mark(" ".join(sentences(body_of(hit))), draft.sources.passage(hit)))
+    for hit in _hits(draft, question)[:_BESIDE_FIGURES]:
+        draft.say("why", with_mark(_short(hit), draft.sources.passage(hit)))
+
+
+def _short(hit: Any) -> str:
+    """The beginning of a passage: the place is cited, and an export does not repeat the source."""
+    return " ".join(sentences(body_of(hit))[:_MOST_SENTENCES])
 
 
 def _hits(draft: Draft, question: str) -> list[Any]:

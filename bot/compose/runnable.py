@@ -21,6 +21,8 @@ SELECTION: Final = (
     "deepseek-ai/DeepSeek-R1",
 )  # fmt: skip
 MOST_ROWS = 8
+# Takes less of a card beside weights and cache than servers do: the last resort where no engine was said.
+_LOCAL: Final = "llama.cpp"
 
 
 def runnable(spec: Spec, defaults: Defaults) -> list[Sized]:
@@ -32,12 +34,20 @@ def _best(spec: Spec, model: str, defaults: Defaults) -> Sized | None:
     sized = size({**spec, "model": {"id": model}}, defaults)
     if sized.parsed is None or not sized.estimate.ok:
         return None
-    if spec.get("weights") or sized.estimate.fits:
-        return sized if sized.estimate.fits else None
+    if spec.get("weights") or has_room(sized):
+        return sized if has_room(sized) else None
     best = best_format(sized.parsed, defaults)
-    if best is None:
+    if best is not None:
+        return size_parsed(sized.parsed.model_copy(update={"weights": best[0]}), defaults, known=best[1])
+    if (spec.get("engine") or {}).get("name"):
         return None
-    return size_parsed(sized.parsed.model_copy(update={"weights": best[0]}), defaults, known=best[1])
+    local = size({**spec, "model": {"id": model}, "engine": {**(spec.get("engine") or {}), "name": _LOCAL}}, defaults)
+    return local if local.estimate.ok and has_room(local) else None
+
+
+def has_room(sized: Sized) -> bool:
+    """It fits, and not only by the upper end of the estimate."""
+    return bool(sized.estimate.fits) and (sized.margin_gib or 0.0) >= 0
 
 
 def runnable_table(models: list[Sized], words: Wording) -> Table:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from bot.answer import Alternative, AssumptionView
 from bot.compose import headline as verdicts
-from bot.compose.assumptions import assumption_views
+from bot.compose.assumptions import assumption_view, assumption_views
 from bot.compose.draft import Draft
 from bot.compose.labels import option_label
 from bot.compose.options import chart, options_table
@@ -19,12 +20,14 @@ from bot.thread import Spec
 from sizing.defaults import Defaults
 from sizing.devices import Device, expand
 from sizing.errors import UserError
+from sizing.estimate import Assumption
 from sizing.spec import HardwareRef, WorkloadSpec, parse_spec
 from sizing.work.rag import PASSAGES, generation_spec, stages
 
 # What answers where no model is named: a current multilingual model of 24 billion parameters that one card of 48 GB serves in FP8.
 _CHAT_MODEL: Final = "mistralai/Mistral-Small-3.2-24B-Instruct-2506"
 _CHAT_WEIGHTS: Final = "fp8"
+_OTHER_MODELS: Final = ("openai/gpt-oss-20b", "Qwen/Qwen3-32B", "meta-llama/Llama-3.3-70B-Instruct")
 _REFERENCE_CARD: Final = "nvidia-l40s"
 
 
@@ -38,8 +41,22 @@ def write(draft: Draft, spec: Spec, defaults: Defaults) -> bool:
     options = Options() if asked.hardware else options_for(generation, defaults)
     best = size(generation, defaults) if asked.hardware else (options.good[0] if options.good else None)
     work = stages(asked, _device(asked, best))
+    draft.intent = "rag"
     _write(draft, best, list(options.good), work)
+    draft.assumptions = (*_assumed(draft, spec, asked, work), *draft.assumptions)
     return True
+
+
+def _assumed(draft: Draft, spec: Spec, asked: WorkloadSpec, work: Mapping[str, Any]) -> list[AssumptionView]:
+    """The chat model where none was named, with others to choose, and what was taken for the corpus."""
+    words, found = draft.words, [Assumption.model_validate(one) for one in work["assumed"]]
+    views = [assumption_view(one, words) for one in found]
+    taken = asked.model.id if asked.model else None
+    if taken != _CHAT_MODEL or (spec.get("model") or {}).get("id") == _CHAT_MODEL:
+        return views
+    usual = Assumption(field="model", value=_CHAT_MODEL, code="usual_chat_model")
+    others = tuple(Alternative(label=names.model(name), delta={"model": {"id": name}}) for name in _OTHER_MODELS)
+    return [assumption_view(usual, words).model_copy(update={"alternatives": others}), *views]
 
 
 def _named(spec: Spec) -> Spec:
@@ -76,12 +93,18 @@ def _write(draft: Draft, best: Sized | None, options: list[Sized], work: Mapping
     add_times(draft, hours)
     index = work["index"]
     draft.material.add(index["ram_gib"] * 2**30, "bytes")
-    params = {"documents": work["documents"], "ram": index["ram_gib"], "time": span_time(hours, words)}
+    pages = work["pages"] == work["documents"]
+    key = "rag_pages" if pages else "rag_documents"
+    amount = words.text("headline", key, documents=work["documents"], pages=work["pages"])
+    draft.material.add_data({"documents": work["documents"], "pages": work["pages"]})
+    params = {"amount": amount, "ram": index["ram_gib"], "time": span_time(hours, words)}
     if best is None:
         draft.headline = words.text("headline", "rag_no_hardware", **params)
     else:
         draft.sized, draft.options = [best], options
-        draft.headline = words.text("headline", "rag", hardware=option_label(best, words), **params)
+        draft.headline = words.text(
+            "headline", "rag", hardware=option_label(best, words), model=best.figures["model"], **params
+        )
         draft.lead = verdicts.lead(best, words)
         draft.table = options_table(options, words)
         draft.chart = chart([best, *[one for one in options if one.hardware != best.hardware]], words)

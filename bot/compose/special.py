@@ -7,6 +7,7 @@ from typing import Final
 
 from bot.compose import (
     advice,
+    best_model,
     budget,
     costs,
     diagnosis,
@@ -69,6 +70,7 @@ def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults:
         budget.write(draft, heard, text, thread, defaults)
         or diagnosis.write(draft, heard, text, thread, defaults)
         or singles.write(draft, heard, text, defaults)
+        or best_model.write(draft, heard, text, defaults)
         or _write_work(draft, spec, heard, defaults)
         or _write_training(draft, spec, heard, text)
         or _write_service(draft, spec, heard, text, defaults)
@@ -138,11 +140,11 @@ def _write_work(draft: Draft, spec: Spec, heard: Heard, defaults: Defaults) -> b
         or not spec.get("hardware")
     ):
         return False
-    return work.write(draft, size(spec, defaults))
+    return work.write(draft, size(spec, defaults), defaults)
 
 
 def _write_service(draft: Draft, spec: Spec, heard: Heard, text: str, defaults: Defaults) -> bool:
-    if heard.intent != "rag":
+    if heard.intent != "rag" and not (heard.asks("rag") and spec.get("work")):
         return False
     parsed = _parsed(spec)
     index = index_only(parsed.work) if parsed is not None and not spec.get("model") else None

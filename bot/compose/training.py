@@ -11,6 +11,7 @@ from bot.compose.assumptions import assumption_views
 from bot.compose.common import say_warnings, say_why, write_fault
 from bot.compose.draft import Draft
 from bot.compose.labels import margin_cell, memory_cell
+from bot.compose.runnable import has_room
 from bot.explain import cite_devices
 from bot.heard import Heard
 from bot.reply.wording import Wording
@@ -75,7 +76,7 @@ def _method(spec: Spec) -> str:
 def _smallest(spec: Spec, method: str, card: str, defaults: Defaults) -> Iterator[Sized]:
     for count in _COUNTS:
         tried = size(_variant(spec, method, card, count), defaults)
-        if tried.estimate.fits:
+        if has_room(tried):
             yield tried
             return
 

@@ -9,27 +9,32 @@ from typing import Any, Final
 from bot.compose.assumptions import assumption_views
 from bot.compose.common import say_warnings
 from bot.compose.draft import Draft
+from bot.compose.runnable import has_room
 from bot.explain import cite_devices, with_mark
 from bot.reply import names
 from bot.reply.wording import Wording
-from bot.sized import Sized, capacity_gib
+from bot.sized import Sized, capacity_gib, size
+from sizing.defaults import Defaults
 from sizing.work.vectors import Index
 
+# What pipelines are published in, the widest first.
+_NARROWER: Final = ("fp8", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "nf4")
+_MOST_WAYS: Final = 2
 Range = Mapping[str, float]
 
 
 def span_time(seconds: Range, words: Wording) -> str:
     """A range of times in one unit: `1.8–6.2 h`, `12–40 s`."""
     low, high = float(seconds["low"]), float(seconds["high"])
-    for size, unit in (
+    for unit_s, unit in (
         (86_400.0, words.label("words", "days")),
         (3600.0, "h"),
         (60.0, "min"),
         (1.0, "s"),
         (1e-3, "ms"),
     ):
-        if high >= 1.5 * size:
-            return f"{words.span({'low': low / size, 'high': high / size})} {unit}"
+        if high >= 1.5 * unit_s:
+            return f"{words.span({'low': low / unit_s, 'high': high / unit_s})} {unit}"
     return f"{words.span({'low': low * 1000, 'high': high * 1000})} ms"
 
 
@@ -50,7 +55,7 @@ def say(draft: Draft, title: str, topic: str, *sentences: str) -> None:
         draft.say("note", with_mark(text, draft.sources.topic(topic, text)), draft.title(title))
 
 
-def write(draft: Draft, sized: Sized) -> bool:
+def write(draft: Draft, sized: Sized, defaults: Defaults) -> bool:
     """The answer of a task that has `work`; False for other estimates."""
     work = sized.estimate.work
     if not sized.estimate.ok or work is None or work.get("task") not in _BY_TASK:
@@ -58,7 +63,10 @@ def write(draft: Draft, sized: Sized) -> bool:
     draft.sized = [sized]
     draft.material.add_data(work)
     _BY_TASK[str(work["task"])](draft, sized, work)
-    say_warnings(draft, sized)
+    if sized.estimate.fits is not False:  # what does not fit even in turns needs no word on turns
+        say_warnings(draft, sized)
+    if work["task"] in ("image", "video") and sized.verdict == "no":
+        _say_ways(draft, sized, defaults)
     draft.assumptions = assumption_views(sized, draft.words)
     cite_devices([sized], draft.sources)
     draft.actions = ("why", "export")
@@ -173,11 +181,15 @@ def say_index(draft: Draft, index: Mapping[str, Any], headline: bool = False) ->
         "index",
         "vector_index",
         lead,
-        formula if index["kind"] == "hnsw" else "",
-        words.text("work", "index_others", others=words.listed(others, "or")),
+        formula if index["kind"] == "hnsw" and headline else "",
+        words.text("work", "index_others", others=words.listed(others, "or")) if headline else "",
         words.text("work", "index_disk", disk=index["disk_gib"]),
         words.text("work", "index_where") if headline else "",
     )
+    if not headline:
+        rest = [formula] if index["kind"] == "hnsw" else []
+        rest.append(words.text("work", "index_others", others=words.listed(others, "or")))
+        draft.detail("note", " ".join(rest), draft.title("index"))
 
 
 def write_index(draft: Draft, index: Index) -> None:
@@ -226,11 +238,11 @@ def _picture(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
         "headline", key, model=model, hardware=sized.hardware, need=need, resident=work["resident_gib"], usable=usable
     )
     parts = [
-        words.text("work", "component", name=_role(name, words), size=size)
-        for name, size in work["components_gib"].items()
+        words.text("work", "component", name=_role(name, words), size=size_gib)
+        for name, size_gib in work["components_gib"].items()
     ]
-    for size in (*work["components_gib"].values(), need, work["resident_gib"]):
-        draft.material.add(size * 2**30, "bytes")
+    for size_gib in (*work["components_gib"].values(), need, work["resident_gib"]):
+        draft.material.add(size_gib * 2**30, "bytes")
     say(
         draft,
         "images",
@@ -238,7 +250,7 @@ def _picture(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
         words.text("work", "components", parts=words.listed(parts)),
         words.text("reason", "parts_take_turns"),
     )
-    if seconds := work.get("seconds"):
+    if (seconds := work.get("seconds")) and sized.verdict != "no":
         add_times(draft, seconds)
         key = "video_time" if work["frames"] > 1 else "picture_time"
         say(
@@ -254,8 +266,31 @@ def _picture(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
                 frames=work["frames"],
                 time=span_time(seconds, words),
             ),
-            words.text("work", "together"),
         )
+        draft.detail("note", words.text("work", "together"), draft.title("speed"))
+
+
+def _say_ways(draft: Draft, sized: Sized, defaults: Defaults) -> None:
+    """Formats in which a pipeline that does not fit does run there, the widest first; a larger card where none does."""
+    words, found = draft.words, []
+    for weights in _NARROWER:
+        tried = size({**sized.spec, "weights": weights}, defaults)
+        if tried.estimate.ok and has_room(tried):
+            found.append(tried)
+    shown = []
+    for tried in found[:_MOST_WAYS]:
+        need = (tried.estimate.work or {})["offload_gib" if _in_turns(tried) else "resident_gib"]
+        draft.material.add(need * 2**30, "bytes")
+        name = names.weight_format(str(tried.spec["weights"]))
+        draft.material.add_names([name])
+        shown.append(words.text("work", "way_turns" if _in_turns(tried) else "way_whole", format=name, need=need))
+    key = "ways" if shown else "ways_none"
+    text = words.text("work", key, ways=words.listed(shown, "or"))
+    draft.say("flip", text[:1].upper() + text[1:], draft.title("ways"))
+
+
+def _in_turns(sized: Sized) -> bool:
+    return (sized.estimate.work or {}).get("placement") == "offload"
 
 
 def _role(name: str, words: Wording) -> str:

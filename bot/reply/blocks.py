@@ -6,7 +6,6 @@ assumption's select is `field index:alternative index`; what it means is looked 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -25,10 +24,6 @@ ACTION: Final = "do:"
 ASSUME: Final = "assume:"
 SHARE: Final = "share"
 FEEDBACK: Final = "feedback"
-
-
-# The select shows what was taken; why stands in the line above it.
-_REASON = re.compile(r" \([^()]*\)$")
 
 
 @dataclass(frozen=True)
@@ -215,7 +210,7 @@ def _selects(assumptions: Sequence[AssumptionView]) -> list[Block]:
 
 
 def _assumed(answer: Answer) -> str:
-    shown = " · ".join(escape(f"{view.label}: {view.value}") for view in answer.told_assumptions)
+    shown = " · ".join(escape(f"{view.label}: {view.told}") for view in answer.told_assumptions)
     return f"{bold(wording(answer.lang).label('ui', 'assumed'))} {shown}"
 
 
@@ -224,12 +219,17 @@ def _select(number: int, view: AssumptionView) -> Block:
     return {
         "type": "static_select",
         "action_id": f"{ASSUME}{number}",
-        "placeholder": plain(f"{view.label}: {_REASON.sub('', view.value)}", limits.PLACEHOLDER_CHARS),
+        "placeholder": plain(f"{view.label}: {_taken(view)}", limits.PLACEHOLDER_CHARS),
         "options": [
             {"text": plain(choice.label or "–", limits.OPTION_CHARS), "value": f"{number}:{n}"}
             for n, choice in enumerate(alternatives)
         ],
     }
+
+
+def _taken(view: AssumptionView) -> str:
+    """The select shows what was taken; a reason stands in the line above it."""
+    return view.value.removesuffix(f" ({view.reason})") if view.reason else view.value
 
 
 def _buttons(answer: Answer, private: bool) -> Iterator[Block]:

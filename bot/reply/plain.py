@@ -80,7 +80,7 @@ def _assumptions(assumptions: tuple[AssumptionView, ...], title: str) -> Text:
     shown = Text(f"{title} ", style="bold")
     for index, assumption in enumerate(assumptions):
         shown.append("" if index == 0 else " · ", style="not bold")
-        shown.append(f"{assumption.label}: {assumption.value}", style="not bold")
+        shown.append(f"{assumption.label}: {assumption.told}", style="not bold")
         if assumption.alternatives:
             choices = " | ".join(choice.label for choice in assumption.alternatives)
             shown.append(f" [{choices}]", style="not bold dim")

@@ -109,11 +109,16 @@ class MultiTokenPrediction(TypedDict, total=False):
 
 
 class Component(TypedDict, total=False):
-    """Part of an image or video pipeline, or of another model made of several networks."""
+    """Part of an image or video pipeline, or of another model made of several networks.
+
+    Of `params`, those of the embedding table and of the feed-forward output projections, where a loader keeps them wider than the rest.
+    """
 
     role: str
     name: str
     params: int | None
+    embedding_params: int
+    feed_forward_out_params: int
     optional: bool
     count: int
 

@@ -49,9 +49,7 @@ def test_encoders_against_public_rates(row: dict[str, Any]) -> None:
 )
 def test_pipelines_against_public_peaks(row: dict[str, Any]) -> None:
     found = work("image", row["model"], row["accelerator"], weights=row["weights"])
-    assert found[f"{row['placement']}_gib"] == pytest.approx(
-        row["peak_gib"], rel=0.25 if row["weights"] == "nf4" else 0.06
-    )
+    assert found[f"{row['placement']}_gib"] == pytest.approx(row["peak_gib"], rel=0.06)
 
 
 @pytest.mark.parametrize(
