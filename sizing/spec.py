@@ -114,7 +114,7 @@ class EngineRef(_Part):
     cpu_moe_layers: Annotated[int, Field(ge=0, le=100000)] | None = None
     tensor_overrides: str | list[str] | None = None
     split_mode: Literal["layer", "row", "none"] | None = None
-    tensor_split: tuple[Amount, ...] | None = None
+    tensor_split: Annotated[tuple[Amount, ...], Field(max_length=256)] | None = None
     attention_max_mib: Count | None = None
     flash_attention: bool | None = None
     mla: int | bool | str | None = None

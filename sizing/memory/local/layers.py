@@ -17,9 +17,13 @@ from sizing.units import GIB, pad_to
 
 _IN_RAM = -1
 _HOST_BUFFERS = frozenset({"CPU", "CUDA_HOST", "HOST"})
-# A repeated group that holds a repeat can take exponential time on a hostile pattern.
-_NESTED_REPEAT = re.compile(r"\([^()]*[+*}][^()]*\)[+*{]")
+# A repeated group that holds a repeat or alternatives can take exponential time on a hostile pattern, several repeats in a row
+# polynomial: four of them 10 ms for one name, and a model has a thousand names. Users write one or two.
+_NESTED_REPEAT = re.compile(r"\([^()]*[+*}|][^()]*\)[+*{]")
+_REPEAT = re.compile(r"(?<!\\)(?:[*+]|\{\d*,\d*\})")
 _LONGEST_PATTERN = 1000
+_MOST_REPEATS = 3
+_MOST_OVERRIDES = 500
 _ENDS_IN_BUFFER = re.compile(r"=\s*[A-Za-z_]+\d*\s*$")
 _DEVICE_BUFFER = re.compile(r"^(?:CUDA|ROCM|VULKAN|SYCL|METAL|CANN|GPU)(\d*)$")
 
@@ -192,9 +196,16 @@ def _target(
 
 
 def override_texts(asked: str | list[str] | None) -> tuple[str, ...]:
-    """The single overrides of `-ot`: a list, or one text with commas between them."""
+    """The single overrides of `-ot`: a list, or one text with commas between them.
+
+    Raises:
+        UserError: more than anybody writes.
+    """
     texts = [asked] if isinstance(asked, str) else (asked or [])
-    return tuple(part.strip() for text in texts for part in _split(text) if part.strip())
+    found = tuple(part.strip() for text in texts for part in _split(text) if part.strip())
+    if len(found) > _MOST_OVERRIDES:
+        raise UserError("engine.tensor_overrides", len(found), f"at most {_MOST_OVERRIDES} overrides are taken")
+    return found
 
 
 def _split(text: str) -> list[str]:
@@ -216,10 +227,13 @@ def _rule(text: str) -> tuple[re.Pattern[str], int]:
         raise UserError(
             "engine.tensor_overrides", text, f'{text!r} is no override; write "pattern=CPU", such as "exps=CPU"'
         )
-    if len(pattern) > _LONGEST_PATTERN or _NESTED_REPEAT.search(pattern):
-        raise UserError(
-            "engine.tensor_overrides", text[:80], "repeats inside repeats and very long patterns are not taken"
-        )
+    if (
+        len(pattern) > _LONGEST_PATTERN
+        or _NESTED_REPEAT.search(pattern)
+        or len(_REPEAT.findall(pattern)) > _MOST_REPEATS
+    ):
+        message = f"repeats inside repeats, more than {_MOST_REPEATS} repeats and very long patterns are not taken"
+        raise UserError("engine.tensor_overrides", text[:80], message)
     try:
         return re.compile(pattern), int(device.group(1) or 0) if device else _IN_RAM
     except re.error as fault:

@@ -200,9 +200,11 @@ def test_an_uneven_split_is_tuned_before_it_is_refused() -> None:
     assert [w.code for w in plan.warnings] == ["uneven_split_needed"]
 
 
-@pytest.mark.parametrize("text", ["exps", r"(a+)+=CPU", "blk[=CPU", "exps=FPGA"])
+@pytest.mark.parametrize(
+    "text", ["exps", r"(a+)+=CPU", "blk[=CPU", "exps=FPGA", ".*.*.*.*X=CPU", "(a|aa)+X=CPU", "exps=CPU," * 600]
+)
 def test_overrides_that_cannot_be_read_are_refused(text: str) -> None:
-    with pytest.raises(UserError, match=r"override|expression|repeats") as caught:
+    with pytest.raises(UserError, match=r"override|expression|repeats|taken") as caught:
         _plan("Qwen3-30B-A3B", context_tokens=4096, engine={"tensor_overrides": [text]})
     assert caught.value.field == "engine.tensor_overrides"
 
@@ -340,3 +342,18 @@ def test_more_layers_on_the_card_never_need_more_ram(model: str, one: int, other
     assert hosts[1].weights_bytes <= hosts[0].weights_bytes
     assert hosts[1].kv_bytes <= hosts[0].kv_bytes
     assert hosts[1].total_bytes <= hosts[0].total_bytes * 1.001
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"blk\.([0-9]|1[0-9])\.ffn_.*_exps\.weight", r"blk\.[0-9]{1,2}\.ffn_(up|gate)_exps", r"\.ffn_(up|down)_exps\."],
+)
+def test_patterns_that_people_write_are_read(pattern: str) -> None:
+    plan = _plan("Qwen3-30B-A3B", context_tokens=4096, engine={"tensor_overrides": f"{pattern}=CPU"})
+    assert plan.host.weights_bytes > 1 * GIB
+
+
+@pytest.mark.parametrize("parts", [[1], [1, 1, 1], [0, 0]])
+def test_a_split_for_other_cards_is_refused(parts: list[float]) -> None:
+    with pytest.raises(UserError, match="one part for each of the 2 cards"):
+        _plan("Qwen3-8B", count=2, context_tokens=4096, engine={"tensor_split": parts})
