@@ -18,8 +18,8 @@ def build(room: Room) -> AsyncApp:
     """The app of a running bot. It knows who it is: no request waits for `auth.test`, none is lost to its failure."""
     settings = room.settings
 
-    async def authorize(team_id: str | None) -> Any:
-        found = await room.workspaces.find(team_id or "")
+    async def authorize(team_id: str | None, enterprise_id: str | None) -> Any:
+        found = await room.workspaces.find(team_id or "", enterprise_id)
         if found is None:
             return None
         me = found.me

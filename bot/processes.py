@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import signal
 import threading
 import traceback
@@ -20,6 +21,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _END_S: Final = 2.0
+_NICE: Final = 5
 
 
 class ComputationFault(Exception):
@@ -145,6 +147,8 @@ def _serve(pipe: Connection, prepare: Callable[[], object]) -> None:
     """The life of a process: computations one after the other, until whoever asks for them is gone."""
     # A Ctrl-C in the terminal reaches the whole group; who ends first, and how, is the parent's affair.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Who acknowledges goes first where both want the processor.
+    os.nice(_NICE)
     with contextlib.suppress(EOFError, OSError):
         pipe.send(_carried_out(prepare, (), {}))
         while True:

@@ -144,6 +144,7 @@ class Forms:
             ts=f"{time.time():.6f}",
             root_ts=None if where.private else where.root_ts,
             body={"text": text, "private": where.private, "response_url": where.response_url, "fresh": fresh}
+            | self.room.me.kept()
             | ({} if where.private else {"said_before": shown}),
         )
 
@@ -171,7 +172,7 @@ async def ask_directly(room: Room, user: str, text: str, key: str) -> None:
     team, channel, ts = room.me.team, str(posted["channel"]), str(posted["ts"])
     turn = NewTurn(
         key=f"{team}/home/{key}", thread_id=f"{team}/{channel}/{ts}", kind="message", team=team, channel=channel,
-        user=user, ts=f"{time.time():.6f}", root_ts=ts, conversation=True, body={"text": text, "direct": True},
+        user=user, ts=f"{time.time():.6f}", root_ts=ts, conversation=True, body={"text": text, "direct": True} | room.me.kept(),
     )  # fmt: skip
     await room.accept(await record(room, turn))
 

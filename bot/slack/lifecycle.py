@@ -23,7 +23,7 @@ def register(app: AsyncApp, room: Room) -> None:
         team = room.me.team
         log.error("app uninstalled", team=team)
         room.token_alive = room.workspaces.many
-        await room.workspaces.forget(team)
+        await room.workspaces.forget(room.workspaces.here)
         await room.offload.database(room.store.forget_team, team)
 
     async def revoked(event: dict[str, Any]) -> None:
@@ -32,7 +32,7 @@ def register(app: AsyncApp, room: Room) -> None:
             team = room.me.team
             log.error("token revoked", team=team)
             room.token_alive = room.workspaces.many
-            await room.workspaces.forget(team)
+            await room.workspaces.forget(room.workspaces.here)
 
     async def other_event(event: dict[str, Any]) -> None:
         # Without a listener Bolt answers 404 and Slack delivers the event three more times.

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from slack_bolt.request.internals import extract_enterprise_id, extract_team_id
+
 from bot.inbox import NewTurn
 from bot.reply.blocks import ACTION, ASSUME, SHARE
 from bot.store import ThreadInfo
@@ -28,6 +30,10 @@ class Identity:
     bot_id: str
     scopes: frozenset[str] = frozenset()
     enterprise: str | None = None
+
+    def kept(self) -> dict[str, str]:
+        """What a turn keeps of it beside the team: in an organisation the app may be installed for all its workspaces."""
+        return {"enterprise": self.enterprise} if self.enterprise else {}
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,16 @@ class Message:
     @property
     def thread_id(self) -> str:
         return f"{self.team}/{self.channel}/{self.root}"
+
+
+def workspace_of(body: Payload) -> tuple[str, str | None]:
+    """Team and enterprise that a payload came from.
+
+    Where the app is installed for an organisation, the authorization names the organisation alone; the team then stands
+    in the payload itself or with who acted.
+    """
+    team = extract_team_id(dict(body)) or body.get("team_id") or (body.get("user") or {}).get("team_id")
+    return str(team or ""), extract_enterprise_id(dict(body))
 
 
 def message_of(body: Payload, me: Identity) -> Message | str:
@@ -129,6 +145,7 @@ def turn_of_message(message: Message, me: Identity, *, late: bool = False) -> Ne
             "direct": message.direct,
             "foreign": message.foreign,
             "late": late,
+            **me.kept(),
         },
     )
 
@@ -148,6 +165,7 @@ def turn_of_command(body: Payload, me: Identity, now: float) -> NewTurn:
             "text": str(body.get("text") or "")[:MAX_TEXT_CHARS],
             "response_url": body.get("response_url"),
             "private": True,
+            **me.kept(),
         },
     )
 
@@ -193,7 +211,7 @@ def _meaning(action: Payload) -> tuple[str, str, str | None] | None:
     return (SHARE, str(action.get("value")), None) if action_id == SHARE else None
 
 
-def turn_of_click(click: Click, thread: ThreadInfo) -> NewTurn:
+def turn_of_click(click: Click, thread: ThreadInfo, me: Identity) -> NewTurn:
     """The turn of a click, in the thread of its answer. Sharing an answer is one turn however often it is clicked."""
     share = click.action == SHARE
     return NewTurn(
@@ -211,5 +229,6 @@ def turn_of_click(click: Click, thread: ThreadInfo) -> NewTurn:
             "option": click.option,
             "response_url": click.response_url,
             "private": thread.root_ts is None,
+            **me.kept(),
         },
     )

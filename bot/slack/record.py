@@ -17,7 +17,16 @@ from bot import metrics
 from bot.inbox import NewTurn
 from bot.logs import logger
 from bot.slack.needs import SUBCOMMANDS
-from bot.slack.reading import addressed, click_of, mentions, message_of, turn_of_click, turn_of_command, turn_of_message
+from bot.slack.reading import (
+    addressed,
+    click_of,
+    mentions,
+    message_of,
+    turn_of_click,
+    turn_of_command,
+    turn_of_message,
+    workspace_of,
+)
 from bot.slack.room import Arrival, Room
 
 log = logger()
@@ -46,7 +55,7 @@ class Recorder:
         next: Callable[[], Awaitable[None]],
     ) -> None:
         with metrics.record_seconds.time():
-            await self.room.workspaces.enter(context.team_id or "")
+            await self.room.workspaces.enter(*workspace_of(body))
             found = await self._arrival(body, late="x-slack-retry-num" in request.headers)
         kind = found.turn.kind if found.turn else str(body.get("type") or "command")
         metrics.received.labels(kind, found.outcome).inc()
@@ -94,7 +103,7 @@ class Recorder:
         thread = await room.offload.urgent(room.store.thread, stored.thread_id) if stored else None
         if thread is None or (thread.team, thread.channel) != (room.me.team, click.channel):
             return Arrival("gone")
-        return await self._record(turn_of_click(click, thread), revive=click.action == "share")
+        return await self._record(turn_of_click(click, thread, room.me), revive=click.action == "share")
 
     async def _record(self, turn: NewTurn, *, revive: bool = False) -> Arrival:
         room = self.room

@@ -72,7 +72,7 @@ class SlackVoice:
 
     async def enter(self, turn: Turn) -> None:
         """Speak in the workspace of this turn from here on."""
-        await self.workspaces.enter(turn.team)
+        await self.workspaces.enter(turn.team, turn.body.get("enterprise"))
 
     # Language and status: a courtesy that may fail
 

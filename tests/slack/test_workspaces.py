@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlparse
@@ -84,6 +85,62 @@ async def test_two_workspaces_with_the_same_channel_and_thread_share_nothing(sta
         await chat.slack.until(lambda: chat.room.inbox.states() == {"done": 2}, what="the other's turns alone")
         assert chat.room.workspaces.installed.of_team(THEIRS) is not None
         assert chat.room.token_alive
+
+
+def _install_for_organisation(chat: Any, enterprise: str) -> None:
+    app = chat.slack.app
+    bot = Bot(
+        app_id=app.id, enterprise_id=enterprise, team_id=None, bot_token=f"xoxb-of-{enterprise}", bot_id=app.bot_id,
+        bot_user_id=app.bot_user, bot_scopes=sorted(app.scopes), is_enterprise_install=True, installed_at=1.7e9,
+    )  # fmt: skip
+    chat.room.workspaces.installed.save(bot, "W0ADMIN")
+
+
+async def _mention_in_organisation(chat: Any, enterprise: str, team: str, channel: Any, ts: str, text: str) -> Any:
+    """As Slack sends it where the app is installed org-wide: the authorization names no team."""
+    event = {
+        "type": "app_mention", "user": chat.anna.id, "channel": channel.id, "ts": ts, "team": team,
+        "text": f"<@{chat.slack.app.bot_user}> {text}",
+    }  # fmt: skip
+    authorization = {"enterprise_id": enterprise, "team_id": None, "is_enterprise_install": True, "is_bot": True}
+    outer = {
+        "type": "event_callback", "team_id": team, "enterprise_id": enterprise, "api_app_id": chat.slack.app.id,
+        "event": event, "authorizations": [authorization | {"user_id": chat.slack.app.bot_user}],
+    }  # fmt: skip
+    return await chat.slack.deliverer.deliver("events_api", outer)
+
+
+async def test_an_installation_for_an_organisation_serves_its_workspaces_apart_and_no_others(start: Any) -> None:
+    async with start("http", **_many()) as chat:
+        used = _speaking(chat)
+        _install_for_organisation(chat, "E0OURS")
+        chat.slack.workspace.messages.append(Message(chat.channel.id, "1700000000.000001", chat.anna.id, "first"))
+        hold = chat.responder.hold = threading.Event()
+        for team in (OURS, THEIRS):
+            await _mention_in_organisation(chat, "E0OURS", team, chat.channel, "1700000000.000001", f"for {team}")
+        await _mention_in_organisation(chat, "E0OTHER", "T0THIRD001", chat.channel, "1700000000.000001", "for nobody")
+        # Another process, which knows of the workspaces only what the turns have kept, may be the one that answers.
+        chat.room.workspaces._known.clear()
+        hold.set()
+        await chat.idle()
+        assert sorted(chat.responder.asked) == [f"for {OURS}", f"for {THEIRS}"]
+        assert set(used) == {"xoxb-of-E0OURS"}
+        said = [message.text for message in chat.slack.workspace.messages if message.bot_id]
+        assert sorted(said) == sorted(chat.responder.asked)
+
+
+async def test_an_organisation_that_uninstalls_is_forgotten(start: Any) -> None:
+    async with start("http", **_many()) as chat:
+        _speaking(chat)
+        _install_for_organisation(chat, "E0OURS")
+        authorization = {"enterprise_id": "E0OURS", "team_id": None, "is_enterprise_install": True, "is_bot": True}
+        event = {
+            "type": "event_callback", "team_id": OURS, "enterprise_id": "E0OURS", "api_app_id": chat.slack.app.id,
+            "event": {"type": "app_uninstalled"}, "authorizations": [authorization],
+        }  # fmt: skip
+        assert (await chat.slack.deliverer.deliver("events_api", event)).acknowledged
+        installed = chat.room.workspaces.installed
+        await chat.slack.until(lambda: installed.find("E0OURS", None) is None, what="no token")
 
 
 async def test_a_workspace_that_did_not_install_is_not_heard(start: Any) -> None:
