@@ -131,6 +131,8 @@ def _declined(
         return not (model and (set(weights) & _SIZING or "hardware" in values))
     if scope.topic in ("gaming", "mining", "other work"):
         return not model
+    if scope.topic == "quality" and "hardware" in values and not model:
+        return False  # which model is best on a machine: those that fit are an answer, whoever judges their words
     if scope.topic in ("legal", "installation", "quality"):
         asks = {i for i in weights if i in _SIZING and weights[i] >= 2.9} - (
             {"compare"} if scope.topic == "quality" else set()

@@ -381,6 +381,15 @@ _IN_USE = re.compile(
 )
 
 
+_ENOUGH_BEFORE = re.compile(
+    r"\b(?:reichen|reicht|langen|langt|genuegen|genuegt|suffice|enough)\s(?:mir |uns |denn |da |noch |meine |my |nur |just |only )*$"
+)
+_ENOUGH_AFTER = re.compile(
+    r"\s?(?:of )?(?:v?ram|gpu[- ]?(?:memory|ram|speicher)|grafikspeicher|videospeicher|memory|speicher)?\s?"
+    r"(?:be |denn |noch |auch |really |wirklich )*(?:enough|sufficient|genug|ausreichend|too little|zu wenig|suffice)\b"
+)
+
+
 def memory_readings(place: Surroundings, text: str) -> Iterator[Reading]:
     """RAM of the machine, an unnamed card, or a figure observed or claimed."""
     quantity = place.quantity
@@ -397,6 +406,8 @@ def memory_readings(place: Surroundings, text: str) -> Iterator[Reading]:
         yield Reading("ram_gb", gb, start, end, 5.5 if kind != "claimed" else 4.0, "ram")
     if _FILE.match(place.right):
         yield Reading("file_gb", gb, start, end, 4.7, "file")
+    if _ENOUGH_AFTER.match(place.right) or _ENOUGH_BEFORE.search(place.left):
+        yield Reading("card_gb", gb, start, end, 5.2, "memory asked about")
     if _CARD.match(place.right):
         yield Reading("card_gb", gb, start, end, 4.5, "card with memory")
     elif (
