@@ -124,7 +124,7 @@ def _answer(knowledge: Knowledge, line: str, team: str) -> dict[str, Any]:
         return _refused(asked.get("id"), error)
     return {
         "id": question.id, "ok": True, "answerable": result.answerable, "answerable_by": result.by_kind,
-        "method": result.method, "hits": [asdict(h) for h in result.hits],
+        "method": result.method, "outage": result.outage, "hits": [asdict(h) for h in result.hits],
     }  # fmt: skip
 
 

@@ -6,7 +6,8 @@ that document's vectors only.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,10 @@ class Near:
     chunk_id: str
     passage: int
     similarity: float
+
+
+class VectorsUnavailable(Exception):
+    """The vectors cannot be asked: the server is gone, or it has lost the collection. The message says which."""
 
 
 class KeptEmbeddings(Embeddings):
@@ -81,14 +86,28 @@ class VectorIndex:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def is_current(self, kind: Kind, chunks: Sequence[StoredChunk]) -> bool:
+        """Whether a complete version of this content is there; also asks a server that may have lost it.
+
+        Raises VectorsUnavailable where the server cannot be reached.
+        """
         current = self._store.current_index(kind)
-        return current is not None and current[0] == self.version(chunks)
+        return current is not None and current[0] == self.version(chunks) and self._is_there(current[1])
+
+    def _is_there(self, name: str) -> bool:
+        if not self._settings.chroma_url:
+            return True
+        with _reachable(self._settings.chroma_url):
+            return any(collection.name == name for collection in self._client.list_collections())
 
     def build(self, kind: Kind, chunks: Sequence[StoredChunk], progress: Progress | None = None) -> None:
-        """Builds the collection of these chunks aside, then swaps it in."""
+        """Builds the collection of these chunks aside, then swaps it in. Raises VectorsUnavailable."""
+        with _reachable(self._settings.chroma_url):
+            self._build(kind, chunks, progress)
+
+    def _build(self, kind: Kind, chunks: Sequence[StoredChunk], progress: Progress | None) -> None:
         version = self.version(chunks)
         name = f"{kind}-{version[:16]}-{hashlib.sha256(np.random.default_rng().bytes(16)).hexdigest()[:8]}"
-        collection = self._collection(name)
+        collection = self._collection(name, new=True)
         documents, ids = _documents(chunks)
         for at in range(0, len(documents), _BATCH):
             collection.add_documents(documents[at : at + _BATCH], ids=ids[at : at + _BATCH])
@@ -98,26 +117,38 @@ class VectorIndex:
         self._delete_older(kind, {name, before})
 
     def near(self, kind: Kind, question: str, lang: Language, teams: Sequence[str]) -> list[Near]:
-        """Passages nearest to the question, nearest first; none where no version is complete yet."""
+        """Passages nearest to the question, nearest first; none where no version is complete yet.
+
+        Raises VectorsUnavailable.
+        """
         current = self._store.current_index(kind)
         if current is None:
             return []
         vector = self.model.embed_question(question, lang)
         allowed: dict[str, Any] | None = {"team": {"$in": list(teams)}} if kind == "document" else None
-        found = self._collection(current[1]).similarity_search_by_vector_with_relevance_scores(
-            vector, k=_NEAREST, filter=allowed
-        )
+        with _reachable(self._settings.chroma_url):
+            found = self._collection(current[1]).similarity_search_by_vector_with_relevance_scores(
+                vector, k=_NEAREST, filter=allowed
+            )
         return [Near(d.metadata["chunk"], d.metadata["passage"], 1.0 - distance) for d, distance in found]
 
-    def _collection(self, name: str) -> "Chroma":
+    def _collection(self, name: str, new: bool = False) -> "Chroma":
+        """A collection by name; one that is not `new` and that a server has lost is not made anew, empty, in its place."""
         from langchain_chroma import Chroma
 
         if name not in self._open:
             self._open[name] = Chroma(
                 client=self._client, collection_name=name, embedding_function=self._kept,
-                collection_metadata={"hnsw:space": "cosine", "hnsw:search_ef": 200},
+                collection_metadata={"hnsw:space": "cosine", "hnsw:search_ef": 200}, create_collection_if_not_exists=new,
             )  # fmt: skip
         return self._open[name]
+
+    def close(self) -> None:
+        """Lets go of the connections to a server; the next search opens them again."""
+        if "_client" in self.__dict__:
+            self._client.close()
+            del self.__dict__["_client"]
+            self._open.clear()
 
     def _delete_older(self, kind: Kind, keep: set[str | None]) -> None:
         for collection in self._client.list_collections():
@@ -140,6 +171,22 @@ class VectorIndex:
             )
         ssl = address.scheme == "https"
         return chromadb.HttpClient(address.hostname, address.port or (443 if ssl else 8000), ssl=ssl, settings=quiet)
+
+
+@contextmanager
+def _reachable(server: str | None) -> Iterator[None]:
+    """Turns what the client raises where a server is gone into VectorsUnavailable; an embedded index keeps its own faults."""
+    if server is None:
+        yield
+        return
+    import httpx
+    from chromadb.errors import ChromaError
+
+    try:
+        yield
+    # The client tells a refused connection by a plain ValueError.
+    except (httpx.HTTPError, ChromaError, ConnectionError, ValueError) as fault:
+        raise VectorsUnavailable(f"the Chroma server {server} does not answer ({type(fault).__name__})") from fault
 
 
 def passage_text(chunk: StoredChunk, number: int) -> str:

@@ -5,19 +5,21 @@ notes by topic needs neither, and both together would be half of its time.
 """
 
 import hashlib
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from knowledge import glossary, ingest, notes
 from knowledge.analyse import Language, detect_language
 from knowledge.chunks import MOST_CHARACTERS
 from knowledge.records import SHARED_TEAM, Kind, StoredChunk, StoredDocument
+from knowledge.results import Change, Hit, Method, SearchResult, Status
 from knowledge.settings import Settings
 from sizing.errors import UserError
 
@@ -28,63 +30,11 @@ if TYPE_CHECKING:
     from knowledge.retrieve import Ranking
     from knowledge.store import Store
 
+__all__ = ["LONGEST_QUESTION", "Change", "Hit", "Knowledge", "Progress", "SearchResult", "Status"]
+
 Progress = Callable[[str, int, int], None]
 
 LONGEST_QUESTION = 4_000
-
-
-@dataclass(frozen=True)
-class Hit:
-    """A place in a source. `text` is verbatim and at most 1,500 characters; `passage` the part of it that fits best.
-
-    `score` is in [0, 1]; it grows with the confidence that the source answers the question. `page` and `paragraph` count from 1.
-    """
-
-    source: str
-    title: str
-    section: str
-    text: str
-    score: float
-    kind: Kind
-    lang: Language
-    topics: tuple[str, ...]
-    passage: str
-    page: int | None
-    paragraph: int
-    chunk_id: str
-    document_id: str
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """`answerable`: the documents searched hold an answer; where there are none, the notes do. `by_kind` says it for each."""
-
-    answerable: bool
-    hits: tuple[Hit, ...]
-    by_kind: dict[Kind, bool]
-    method: Literal["hybrid", "bm25"]
-
-
-@dataclass(frozen=True)
-class Change:
-    """What became of one file or document: `action` is added, updated, unchanged, removed or missing."""
-
-    action: Literal["added", "updated", "unchanged", "removed", "missing"]
-    document: StoredDocument
-    chunks: int
-
-
-@dataclass(frozen=True)
-class Status:
-    """State for people: how many of what, which model, and why there is none."""
-
-    documents: int
-    notes: int
-    chunks: int
-    method: Literal["hybrid", "bm25"]
-    model: str | None
-    current: bool
-    message: str
 
 
 @dataclass(frozen=True)
@@ -108,6 +58,8 @@ class Knowledge:
         self._ready = wait_for_model
         self._shelves: dict[tuple[Kind, str], _Shelf] = {}
         self._building = threading.Lock()
+        self._outage = ""
+        self._asked_again_at = 0.0
 
     def search(
         self, query: str, *, lang: Language | None = None, k: int = 5, topics: Sequence[str] = (), team: str = SHARED_TEAM,
@@ -127,7 +79,7 @@ class Knowledge:
         by_kind = {kind: is_answerable(r) for kind, r in known.items()}
         hits = _interleaved({kind: _hits(r) for kind, r in known.items()}, k)
         answerable = by_kind.get("document", by_kind.get("note", False))
-        return SearchResult(answerable, tuple(hits), by_kind, "hybrid" if self._dense else "bm25")
+        return SearchResult(answerable, tuple(hits), by_kind, "hybrid" if self._dense else "bm25", self._outage)
 
     def passages(self, topic: str, lang: Language) -> tuple[Hit, ...]:
         """The notes on a topic in that language, its own note first; in the other language where there is none in this."""
@@ -186,34 +138,62 @@ class Knowledge:
         documents, all_notes = self.list(team=team), notes.load()
         chunks = len(self._store.chunks(documents)) + sum(len(n.chunks) for n in all_notes)
         model = self._vectors.model.choice.name if self._vectors else None
-        message = f"hybrid search: BM25 and {model}" if model else (
-            "BM25 only: embeddings are switched off" if self.settings.embeddings == "off"
+        stale = self.stale()
+        message = f"hybrid search: BM25 and {model}" if model and not self._outage else (
+            f"BM25 only: {self._outage}" if self._outage
+            else "BM25 only: embeddings are switched off" if self.settings.embeddings == "off"
             else "BM25 only: no embedding model is installed; install the extra `embeddings` for hybrid search"
         )  # fmt: skip
-        return Status(
-            len(documents), len(all_notes), chunks, "hybrid" if model else "bm25", model, not self.stale(), message
-        )
+        method: Method = "hybrid" if model and not self._outage else "bm25"
+        return Status(len(documents), len(all_notes), chunks, method, model, not stale, message)
 
     def stale(self) -> Sequence[Kind]:
-        """The kinds whose vectors are not those of the present content and model."""
+        """The kinds whose vectors are not those of the present content and model; none where the server is gone."""
+        from knowledge.index import VectorsUnavailable
+
         vectors = self._vectors
-        return [kind for kind in _KINDS if vectors and not vectors.is_current(kind, self._all_chunks(kind))]
+        try:
+            found = [kind for kind in _KINDS if vectors and not vectors.is_current(kind, self._all_chunks(kind))]
+        except VectorsUnavailable as fault:
+            self._lost(fault)
+            return []
+        self._outage = ""
+        return found
 
     def build(self, progress: Progress | None = None) -> None:
-        """Brings the vectors up to date; searches go on with the version before until the new one is complete."""
+        """Brings the vectors up to date; searches go on with the version before until the new one is complete.
+
+        Where the server of the vectors is gone, they stay as they are, and `status` says so.
+        """
+        from knowledge.index import VectorsUnavailable
+
         with self._building:
             for kind in self.stale():
                 assert self._vectors
                 told = (lambda done, total, kind=kind: progress(kind, done, total)) if progress else None
-                self._vectors.build(kind, self._all_chunks(kind), told)
+                try:
+                    self._vectors.build(kind, self._all_chunks(kind), told)
+                except VectorsUnavailable as fault:
+                    self._lost(fault)
+                    return
+
+    def _lost(self, fault: Exception) -> None:
+        """Keeps why the vectors cannot be asked, and does not ask again for a while: an answer must not wait for a dead server."""
+        if not self._outage:
+            _log.warning("BM25 only: %s", fault)
+        self._outage, self._asked_again_at = str(fault), time.monotonic() + _PATIENCE_S
 
     def warm(self) -> None:
         """Loads models and indexes, so that the first search is as fast as the others."""
-        if self._vectors:
-            for kind in _KINDS:
-                self._vectors.near(kind, "memory", "en", [SHARED_TEAM])
+        for kind in _KINDS:
+            self._near(kind, "memory", "en", SHARED_TEAM, self._vectors)
         self._ready = True
         self.search("memory", lang="en", k=1)
+
+    def close(self) -> None:
+        """Lets go of connections to a server of vectors."""
+        if self._vectors:
+            self._vectors.close()
 
     def ranking(
         self,
@@ -234,7 +214,7 @@ class Knowledge:
         keep = (
             {c.id for c in shelf.chunks if set(topics) & set(c.document.topics)} if topics and kind == "note" else None
         )
-        near = self._near(kind, question, lang, team)
+        near = self._near(kind, question, lang, team, self._dense)
         if self._reranker is None:
             return rank(shelf.index, shelf.chunks, question, lang, near, keep, k)
         from knowledge.reranker import reranked
@@ -242,12 +222,27 @@ class Knowledge:
         wide = reranked(rank(shelf.index, shelf.chunks, question, lang, near, keep, max(k, _RERANKED)), self._reranker)
         return replace(wide, hits=wide.hits[:k])
 
-    def _near(self, kind: Kind, question: str, lang: Language, team: str) -> "Sequence[Near] | None":
-        return self._dense.near(kind, question, lang, sorted({team, SHARED_TEAM})) if self._dense else None
+    def _near(
+        self, kind: Kind, question: str, lang: Language, team: str, vectors: "VectorIndex | None"
+    ) -> "Sequence[Near] | None":
+        """The nearest passages; None where there are no vectors, or their server is gone."""
+        if vectors is None:
+            return None
+        from knowledge.index import VectorsUnavailable
+
+        try:
+            near = vectors.near(kind, question, lang, sorted({team, SHARED_TEAM}))
+        except VectorsUnavailable as fault:
+            self._lost(fault)
+            return None
+        self._outage = ""
+        return near
 
     @property
     def _dense(self) -> "VectorIndex | None":
-        return self._vectors if self._ready else None
+        """The vectors, once they are loaded and as long as their server answers or has not been asked for a while."""
+        lost = self._outage and time.monotonic() < self._asked_again_at
+        return self._vectors if self._ready and not lost else None
 
     def _shelf(self, kind: Kind, team: str, lang: Language) -> _Shelf:
         """Notes have a shelf for each language, documents one for each team."""
@@ -319,6 +314,8 @@ class Knowledge:
 
 _KINDS: tuple[Kind, ...] = ("document", "note")
 _RERANKED = 20
+_PATIENCE_S = 30.0
+_log = logging.getLogger(__name__)
 
 
 def _checked(query: str, k: int) -> str:
