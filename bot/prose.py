@@ -12,6 +12,8 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+(?=[A-ZÄÖÜ„“\"])")
 _ENDS_A_SENTENCE: Final = re.compile(r"[.!?:;)\]]$")
 _WORD: Final = re.compile(r"[^\W_]{2,}")
 _LONGEST_HEADING = 90
+# The last section of every note names levers; it says of no fact that it is so.
+_NO_EVIDENCE: Final = frozenset({"Was das ändert", "What would change it"})
 _COMMON: Final = frozenset(
     {
         *(
@@ -102,12 +104,13 @@ def best_section(text: str, wanted: str, lang: Language) -> str:
     sections: dict[str, set[str]] = {}
     for heading, body in blocks(text):
         sections.setdefault(heading, set()).update(_stems(f"{heading} {body}", lang))
-    if not sections:
-        return ""
+    evidence = [heading for heading in sections if heading not in _NO_EVIDENCE]
+    if not evidence:
+        return next(iter(sections), "")
     asked = _stems(wanted, lang)
     holders = {stem_: sum(stem_ in own for own in sections.values()) for stem_ in asked}
     weights = {stem_: math.log((len(sections) + 1) / count) for stem_, count in holders.items() if count}
-    return max(sections, key=lambda heading: sum(weights.get(stem_, 0.0) for stem_ in sections[heading]))
+    return max(evidence, key=lambda heading: sum(weights.get(stem_, 0.0) for stem_ in sections[heading]))
 
 
 def _stems(text: str, lang: Language) -> set[str]:

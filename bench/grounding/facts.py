@@ -59,6 +59,8 @@ def sums_over_devices(estimate: Mapping[str, Any]) -> Iterator[Fact]:
         yield from facts_in(each, "device")
     for key in {key for each in devices for key, value in each.items() if isinstance(value, int | float)}:
         yield _fact(sum(each.get(key) or 0.0 for each in devices), f"devices.{key}")
+    if requests := (estimate.get("memory") or {}).get("max_concurrency_at_context"):
+        yield Fact(float(int(requests)), None, "whole requests that fit")
     parts = ("gradients_gib", "optimizer_gib")
     yield _fact(max((sum(each.get(part) or 0.0 for part in parts) for each in devices), default=0.0), "states_gib")
 

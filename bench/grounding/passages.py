@@ -26,9 +26,9 @@ def section_of(text: str, heading: str) -> str:
     last = heading.rpartition(" › ")[2]
     if last not in parts:
         return ""
-    found: list[str] = []
+    found = [last]
     for part in parts[parts.index(last) + 1 :]:
-        if len(part) <= 90 and part[-1:] not in ".!?:;)]" and found:
+        if len(part) <= 90 and part[-1:] not in ".!?:;)]" and len(found) > 1:
             break
         found.append(part)
     return "\n\n".join(found)

@@ -69,7 +69,9 @@ def _asks_or_fails(answer: Answer) -> bool:
 
 def _is_derivation(answer: Answer) -> bool:
     """The lower levels of "why?": formulas, inputs, sources, and the sentence that ends them; the reason stands in the level above."""
-    return answer.intent == "explain" and bool(answer.estimates) and all(p.kind == "derivation" for p in answer.paragraphs)
+    return (
+        answer.intent == "explain" and bool(answer.estimates) and all(p.kind == "derivation" for p in answer.paragraphs)
+    )
 
 
 def _main_reason(answer: Answer) -> tuple[str, str, Citation | None]:
