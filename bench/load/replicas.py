@@ -18,8 +18,8 @@ from typing import Any
 import aiohttp
 
 from bot.slack.needs import manifest
+from playground import limits
 from playground.delivery import HttpTransport, Kind, Reply, sign
-from playground.limits import ACK_SECONDS
 from playground.running import free_port, running_slack
 from playground.slack import Slack
 from playground.workspace import App, Json
@@ -140,7 +140,7 @@ class Proxy(HttpTransport):
         return Reply(0, None, time.monotonic() - started)
 
     async def _post(self, replica: Replica, body: bytes, signed: dict[str, str], started: float) -> Reply:
-        self.session = self.session or aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=ACK_SECONDS))
+        self.session = self.session or aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=limits.ACK_SECONDS))
         async with self.session.post(
             f"http://127.0.0.1:{replica.port}/slack/events", data=body, headers=signed
         ) as response:

@@ -139,6 +139,15 @@ def _attention(model: Architecture, settings: LlamaSettings, mask_cells: int) ->
     return token_bytes * (heads * cells + cells + 2 * heads * dim + 2 * hidden)
 
 
+def _latent_piece(settings: LlamaSettings, heads: int, head_bytes: float) -> float:
+    """Keys and values in f32 for as many heads as `-amb` allows; the number of heads is halved until they fit: at 40,960 cells
+    of DeepSeek-R1 (40 MiB a head) 8 heads, 320 MiB of 512."""
+    most = settings.attention_max_bytes or LATENT_PIECE_BYTES
+    while heads % 2 == 0 and heads * head_bytes > most:
+        heads //= 2
+    return heads * head_bytes
+
+
 def _latent_attention(model: Architecture, settings: LlamaSettings, heads: int, mask_cells: int) -> float:
     mla = model.mla
     if mla is None:
@@ -151,11 +160,8 @@ def _latent_attention(model: Architecture, settings: LlamaSettings, heads: int, 
     if settings.is_ik and settings.latent_mode >= 2:
         # prompts are computed with full keys and values in 16 bit: 2.5 GiB for DeepSeek-R1 at 32k
         full = 2.0 * heads * cells * (query + mla.v_head_dim)
-        piece = min(
-            settings.attention_max_bytes or LATENT_PIECE_BYTES,
-            _F32 * heads * cells * (mla.qk_nope_head_dim + mla.v_head_dim),
-        )
-        return full + piece + 6.0 * settings.ubatch_tokens * mask_cells + token_bytes * (2 * heads * query + hidden)
+        piece = _latent_piece(settings, heads, _F32 * cells * (mla.qk_nope_head_dim + mla.v_head_dim))
+        return full + piece + 6.0 * settings.ubatch_tokens * mask_cells + token_bytes * (heads * query + hidden)
     return (
         token_bytes * heads * (2 * mla.latent_elements + mla.kv_lora_rank) + 2.0 * settings.ubatch_tokens * mask_cells
     )
