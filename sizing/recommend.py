@@ -24,6 +24,7 @@ from sizing.errors import UserError
 from sizing.estimate import Estimate, Failure
 from sizing.places import ANY_TRUST
 from sizing.search.bounds import Learned
+from sizing.search.lacks import speed_lacks
 from sizing.search.machines import Machine, Rejection, machines
 from sizing.search.nearest import nearest
 from sizing.search.need import Question, need_of, question_of
@@ -180,11 +181,22 @@ def _option(one: Trial, rank: int, why: tuple[dict[str, Any], ...], question: Qu
 
 def _almost(near: Sequence[Trial]) -> tuple[Trial, ...]:
     """The cheapest of the machines that lack one thing and not much of it; where there is none, those that lack least."""
+    near = [one for one in near if not _far_too_slow(one)] or near
     close = [one for one in near if len(one.lacks) == 1 and _distance(one) <= 1.0]
     best: dict[str, Trial] = {}
     for one in sorted(close or near, key=order if close else _distance):
         best.setdefault(one.candidate.machine.accelerator.id, one)
     return tuple(sorted(list(best.values())[:_ALMOST], key=order))
+
+
+def _far_too_slow(one: Trial) -> bool:
+    """Whether a machine that lacks memory would be far from its targets of speed even with it."""
+    if not one.memory_lacks:
+        return False
+    return any(
+        _share(entry, one) > _CLOSE["target_missed"]
+        for entry in speed_lacks(one.asked.targets, one.speed, one.defaults)
+    )
 
 
 def _distance(one: Trial) -> float:

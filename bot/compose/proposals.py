@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from bot.compose.labels import option_label
 from bot.compose.options import MOST_ROWS
+from bot.compose.prices import price_cell
 from bot.compose.recommended import Options
 from bot.reply import names
 from bot.reply.wording import Wording
@@ -14,6 +15,7 @@ from bot.reply.wording import Wording
 # Strengths worth a sentence, the most asked-for first; those of the first option are its headline already.
 _TOLD: Final = ("cheapest", "fastest", "highest_precision", "most_throughput", "no_investment")
 _MOST_TOLD: Final = 3
+_TIERS: Final = ("good", "better", "best")
 _MOST_NOTES: Final = 4
 # What an order depends on goes before what merely informs.
 _NOTE_ORDER: Final = (
@@ -23,6 +25,17 @@ _NOTE_ORDER: Final = (
     "discontinued", "list_price", "price_range", "price_old", "billed_by_the_month", "several_instances", "rent_undated", "long_lead_time",
     "machine_planning_figure",
 )  # fmt: skip
+
+
+def tiers_text(options: Options, words: Wording) -> str:
+    """Good, better, best within a budget, each with what it costs; nothing where they are not at least two."""
+    told = [
+        words.text("option_why", tier, label=option_label(one, words), price=price_cell(one.estimate.cost or {}, words))
+        for tier in _TIERS
+        if tier in options.tiers
+        for one in options.good[options.tiers[tier] - 1 : options.tiers[tier]]
+    ]
+    return _sentence(told) if len(told) > 1 else ""
 
 
 def choice_text(options: Options, words: Wording) -> str:

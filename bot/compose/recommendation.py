@@ -9,7 +9,8 @@ from bot.compose.draft import Draft
 from bot.compose.faults import fault_text
 from bot.compose.measured import say_measured
 from bot.compose.options import chart, options_table
-from bot.compose.proposals import choice_text, nearest_text, notes_text
+from bot.compose.prices import has_old_price
+from bot.compose.proposals import choice_text, nearest_text, notes_text, tiers_text
 from bot.compose.recommended import Options, almost_text, lack_facts, options_for
 from bot.explain import cite_devices
 from bot.heard import Heard
@@ -44,8 +45,12 @@ def _write_options(draft: Draft, options: Options, heard: Heard, question: str) 
     draft.lead = headline.lead(best, words)
     draft.table = options_table(draft.options, words)
     draft.chart = chart(draft.options, words)
-    draft.say("note", choice_text(options, words), draft.title("choice"))
+    budgeted = best.parsed is not None and best.parsed.targets.budget is not None
+    tiers = tiers_text(options, words) if budgeted else ""
+    draft.say("note", tiers or choice_text(options, words), draft.title("choice"))
     draft.say("note", notes_text(options, words), draft.title("mind"))
+    if has_old_price(one.estimate.cost for one in options.good):
+        draft.say("note", words.text("cost", "old"))
     draft.say("cheaper", almost_text(options, best, words), draft.title("almost"))
     say_why(draft, best, heard, question)
     topics.say_asked(draft, best, heard)

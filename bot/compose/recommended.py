@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from bot.compose.labels import option_label
@@ -31,6 +31,7 @@ class Options:
     why: tuple[tuple[Mapping[str, Any], ...], ...] = ()
     notes: tuple[tuple[Mapping[str, Any], ...], ...] = ()
     nearest: tuple[tuple[Nearest, Sized], ...] = ()
+    tiers: Mapping[str, int] = field(default_factory=dict)
 
 
 def options_for(spec: Spec, defaults: Defaults) -> Options:
@@ -50,6 +51,7 @@ def options_for(spec: Spec, defaults: Defaults) -> Options:
         tuple(option.why for option in found.options),
         tuple(option.notes for option in found.options),
         tuple((near, _sized(near.option, defaults)) for near in found.nearest),
+        found.tiers,
     )
 
 

@@ -141,8 +141,10 @@ def _unnamed(heard: Heard) -> bool:
 
 
 def _without_nameless(heard: Heard) -> Heard:
-    """ "What kind of card?" asks for hardware: the card without a name is the answer, not a fact."""
-    if not heard.asks("size") or heard.asks("fits"):
+    """ "What kind of card?", "a laptop for …", "at most three cards" ask for hardware: a card without a name is the answer."""
+    limits = ("form", "max_devices")
+    limited = any((spec.get("constraints") or {}).get(name) for spec in heard.specs for name in limits)
+    if not limited and (not heard.asks("size") or heard.asks("fits")):
         return heard
     specs = tuple(
         {key: value for key, value in spec.items() if key != "hardware" or not _nameless(spec)} for spec in heard.specs

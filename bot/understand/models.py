@@ -387,12 +387,17 @@ def _judged(text: Text, mention: ModelMention) -> ModelMention:
     return mention
 
 
+# Who makes cards also names models; "70B, no NVIDIA" is about the card.
+_MAKERS = frozenset({"nvidia", "amd", "intel", "apple"})
+
+
 def find_heads_ahead(text: Text, start: int) -> bool:
     """Whether another model or size is named soon after, so that a "no, …" withdraws the one before."""
     heads = model_lexicon().heads
     ahead = list(parts(text.folded, start, min(len(text.folded), start + 70)))
     return any(
-        p.kind == "size" or p.kind == "moe" or (p.kind == "word" and p.text in heads and len(p.text) > 2) for p in ahead
+        p.kind == "size" or p.kind == "moe" or (p.kind == "word" and p.text in heads - _MAKERS and len(p.text) > 2)
+        for p in ahead
     )
 
 

@@ -396,7 +396,7 @@ _PERIODS: dict[str, Period] = {"hour": "hour", "day": "day", "month": "month", "
 
 
 def _fill_money(found: Found, draft: Draft) -> None:
-    prices = []
+    prices: list[dict[str, Any]] = []
     for reading in found.figures.readings:
         if not isinstance(reading.value, Money):
             continue
@@ -415,8 +415,27 @@ def _fill_money(found: Found, draft: Draft) -> None:
                     "words": found.text.quote(reading.start, reading.end),
                 }
             )
+    if "budget" not in draft.values and not found.devices and _is_spent(found, prices):
+        (price,) = prices
+        place = found.text.raw.find(price["words"])
+        draft.values["budget"] = Budget(amount=price["amount"], currency=price["currency"], period="once")
+        draft.evidence["budget"] = found.text.raw[place : place + len(price["words"])]
+        return
     if prices:
         draft.other["prices"] = prices
+
+
+_SPENT = re.compile(
+    r"\b(?:which|what|best\w*|beste\w*|welche[rsnm]?|was)\b[^?!]*\b(?:fuer|for|um die|um|around|about|rund|circa|ca\.?)\s?(?:us)?[$€]?\s?$"
+)
+
+
+def _is_spent(found: Found, prices: Sequence[dict[str, Any]]) -> bool:
+    """ "Which card for 500 EUR": a sum once, where hardware is asked for and none is named, is what may be spent."""
+    if len(prices) != 1 or prices[0]["per"] != "once":
+        return False
+    place = found.text.folded.find(str(prices[0]["words"]).lower())
+    return place >= 0 and _SPENT.search(found.text.folded[:place]) is not None
 
 
 def _fill_scope_flags(found: Found, draft: Draft) -> None:

@@ -224,13 +224,17 @@ def _weaknesses(one: Trial, first: Trial) -> Iterable[dict[str, Any]]:
 
 
 def tiers(options: Sequence[Trial]) -> dict[str, int]:
-    """Good, better, best as ranks (from 1): the cheapest; the next that adds precision, reserve or speed; the fastest of all."""
+    """Good, better, best as ranks (from 1): the first; a dearer one that adds precision, reserve or speed; the fastest of all."""
     priced = [place for place, one in enumerate(options, start=1) if one.per_month is not None]
     if not priced:
         return {}
     found = {"good": priced[0]}
     first = options[priced[0] - 1]
-    better = [place for place in priced[1:] if _gains(options[place - 1], first)]
+    better = [
+        place
+        for place in priced[1:]
+        if _gains(options[place - 1], first) and (options[place - 1].per_month or 0.0) >= (first.per_month or 0.0)
+    ]
     if better:
         found["better"] = better[0]
     best = max(

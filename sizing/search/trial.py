@@ -25,7 +25,8 @@ from sizing.verdict import margin, verdict
 
 # Tasks whose plan and speed are taken apart here; the others go through the engine's front door whole.
 _PLANNED = frozenset({"inference"})
-_PRIVATE_LOAD = 0.08  # two hours a day; the PC is there already
+# Two hours a day; the PC is there already, and a used card is kept as long as a new one.
+_PRIVATE_LOAD = 0.08
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def price(candidate: Candidate, question: Question) -> dict[str, Any]:
     deployment = Deployment(machine.accelerator.id, machine.count, machine.memory_gb, candidate.replica, machine.owned)
     if not is_private(question.spec, defaults):
         return _cost(deployment, defaults, question.place)
-    alone = replace(defaults, machine_price=0.0, load_share=_PRIVATE_LOAD)
+    alone = replace(defaults, machine_price=0.0, load_share=_PRIVATE_LOAD, used_life_share=1.0)
     cost = _cost(deployment, alone, question.place)
     paid = once(cost)
     return cost if paid is None else cost | {"gross": {"amount": round(with_vat(paid, defaults), 2)}}

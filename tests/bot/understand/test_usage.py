@@ -102,3 +102,21 @@ def test_a_tariff_does_not_make_a_question_of_cost_one_of_power() -> None:
 def test_a_thread_keeps_what_was_said_and_changes_one_figure() -> None:
     turns = ["Was kostet Qwen3-32B FP8 auf einer L40S bei 8 h am Tag und 32 ct/kWh?", "und bei 12 h am Tag?"]
     assert without_currency(specs_of(read_thread(turns)[-1])[0]) == {"hours_per_day": 12, "electricity": eur(0.32)}
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [
+        ("Welche Karte für ein 7B-Modell für 500 EUR?", 500.0),
+        ("best GPU for a 14B around $700", 700.0),
+        ("was bekomme ich für 2000 € für Qwen3-32B?", 2000.0),
+        ("Eine RTX 4090 für 1800 €, reicht die für Qwen3-32B?", None),
+    ],
+)
+def test_a_sum_for_hardware_that_is_asked_for_is_a_budget(text: str, amount: float | None) -> None:
+    assert specs_of(read(text))[0].get("targets", {}).get("budget") == amount
+
+
+def test_a_vendor_that_is_ruled_out_takes_no_model_back() -> None:
+    (spec,) = specs_of(read("70B on-prem for 20 people, no NVIDIA"))
+    assert spec["model"] == {"params_b": 70.0} and spec["constraints"]["exclude_vendor"] == "nvidia"
