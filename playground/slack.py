@@ -246,7 +246,7 @@ class Slack:
         """What only this user was shown, oldest first."""
         return [m for m in self.workspace.ephemerals if m.seen_only_by == user.id]
 
-    async def until(self, condition: Callable[[], bool], timeout_s: float = 20.0, what: str = "condition") -> None:
+    async def until(self, condition: Callable[[], bool], timeout_s: float = 60.0, what: str = "condition") -> None:
         """Wait until something is so.
 
         Raises:
@@ -262,12 +262,12 @@ class Slack:
             except TimeoutError:
                 continue
 
-    async def answer(self, root: Message, number: int = 1, timeout_s: float = 20.0) -> Message:
+    async def answer(self, root: Message, number: int = 1, timeout_s: float = 60.0) -> Message:
         """The bot's answer number `number` in a thread, waited for."""
         await self.until(lambda: len(self.answers(root)) >= number, timeout_s, f"answer {number}")
         return self.answers(root)[number - 1]
 
-    async def shown(self, user: User, number: int = 1, timeout_s: float = 20.0) -> Message:
+    async def shown(self, user: User, number: int = 1, timeout_s: float = 60.0) -> Message:
         """Private message number `number` of a user, waited for."""
         await self.until(lambda: len(self.private(user)) >= number, timeout_s, f"private message {number}")
         return self.private(user)[number - 1]

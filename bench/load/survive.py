@@ -17,7 +17,7 @@ from playground.slack import Slack
 from playground.workspace import Message
 
 _PEOPLE = 50
-_SETTINGS = {"SIZEWISE_LEASE_S": "5", "SIZEWISE_POLL_S": "0.2", "SIZEWISE_BUSY_ABOVE": "100000"}
+_SETTINGS = {"SIZEWISE_POLL_S": "0.2", "SIZEWISE_BUSY_ABOVE": "100000"}
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,11 @@ class _Asked:
 
 
 async def survive(
-    database: str, data: Path, *, replicas: int, questions: int, kills: int, answers_in_s: float = 0.5, seed: int = 1
-) -> Survival:
+    database: str, data: Path, *, replicas: int, questions: int, kills: int, answers_in_s: float = 0.5, lease_s: float = 5.0,
+    seed: int = 1,
+) -> Survival:  # fmt: skip
     """Ask `questions` (a third of them quick follow-ups), kill a replica `kills` times at random, count."""
-    options = _SETTINGS | {"REPLICA_ANSWERS_IN_S": str(answers_in_s)}
+    options = _SETTINGS | {"REPLICA_ANSWERS_IN_S": str(answers_in_s), "SIZEWISE_LEASE_S": str(lease_s)}
     started = time.monotonic()
     async with deployed(replicas, database, data, **options) as deployment:
         watch = _Watch(deployment, questions)

@@ -17,7 +17,7 @@ from bot.reply import views
 from bot.reply.labels import label
 from bot.slack.forms import Forms
 from bot.slack.home import publish
-from bot.slack.rights import ACK_WAITS_S, may_change_settings
+from bot.slack.rights import may_change_settings
 from bot.slack.room import Room
 from bot.thread import TeamDefaults
 
@@ -39,7 +39,7 @@ def register(app: AsyncApp, room: Room) -> None:
             await ack()
             return
         lang = await room.voice.quick_locale(user)
-        if not await may_change_settings(room, user, ACK_WAITS_S):
+        if not await may_change_settings(room, user, ack_waits=True):
             log.warning("settings not changed", team=room.me.team, user=user, reason="no admin")
             defaults = await room.offload.database(room.store.defaults, room.me.team)
             await ack(response_action="update", view=views.defaults_shown(lang, defaults))

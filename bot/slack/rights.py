@@ -17,12 +17,12 @@ ACK_WAITS_S: Final = 2.0
 _ADMINISTERS: Final = ("is_admin", "is_owner", "is_primary_owner")
 
 
-async def may_change_settings(room: Room, user: str, within_s: float | None = None) -> bool:
+async def may_change_settings(room: Room, user: str, *, ack_waits: bool = False) -> bool:
     """Whether a person may change the team's settings. Asked anew each time, since rights change; no answer is a no."""
     if room.settings.settings_by == "everyone":
         return True
     try:
-        return await asyncio.wait_for(_administers(room, user), within_s)
+        return await asyncio.wait_for(_administers(room, user), ACK_WAITS_S if ack_waits else None)
     except (TimeoutError, TryLater, Refused, BlocksRefused) as error:
         log.warning("rights unknown", user=user, reason=str(error) or type(error).__name__)
         return False

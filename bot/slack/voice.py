@@ -15,7 +15,7 @@ from bot.inbox import NewTurn, Turn
 from bot.logs import logger
 from bot.offload import Offload
 from bot.processes import ComputationFault
-from bot.reply.blocks import Attachment, Message, Reply, as_text, attachment, render
+from bot.reply.blocks import CHART_BARS, Attachment, Message, Reply, as_text, attachment, render
 from bot.reply.chart import png
 from bot.reply.export import export as exported
 from bot.reply.labels import label
@@ -37,9 +37,7 @@ _DISCUSSION_CHARS: Final = 8_000
 _PAGE: Final = 200
 _PAGES: Final = 5
 _DAY_S: Final = 86_400.0
-_LOCALE_S: Final = 0.7
-# One bar says no more than the sentence above it.
-_BARS: Final = 2
+LOCALE_WAITS_S: Final = 0.7
 _TITLE_CHARS: Final = 200
 _ALT_CHARS: Final = 1_000
 _BAD_REQUEST: Final = 400
@@ -102,7 +100,7 @@ class SlackVoice:
     async def quick_locale(self, user: str) -> Lang:
         """A person's language where an acknowledgement waits for it; English where Slack is slow to tell."""
         try:
-            return await asyncio.wait_for(self.locale(user), _LOCALE_S)
+            return await asyncio.wait_for(self.locale(user), LOCALE_WAITS_S)
         except TimeoutError:
             return "en"
 
@@ -257,7 +255,7 @@ class SlackVoice:
 
     async def _draw(self, turn: Turn, answer: Answer, thread_ts: str) -> None:
         """The bar chart below the answer. The answer stands without it: a failure is only logged."""
-        if answer.chart is None or len(answer.chart.bars) < _BARS or not await self._is_new(turn, answer):
+        if answer.chart is None or len(answer.chart.bars) < CHART_BARS or not await self._is_new(turn, answer):
             return
         name = f"sizewise-{answer.id}.png"
         try:

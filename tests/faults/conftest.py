@@ -20,6 +20,7 @@ def _slack() -> Any:
 
 _shared = _slack()
 Cheap = _shared.Cheap
+_patient = _shared._patient
 _no_data_of_the_user = _shared._no_data_of_the_user
 empty_database = _shared.empty_database
 database = _shared.database

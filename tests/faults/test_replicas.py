@@ -22,7 +22,7 @@ async def test_nothing_is_lost_or_doubled_when_replicas_are_killed(
 ) -> None:
     database = sqlite_url(tmp_path / "s.db") if kind == "sqlite" else request.getfixturevalue("postgres")
     found = await survive(
-        database, tmp_path, replicas=replicas, questions=QUESTIONS, kills=KILLS, answers_in_s=0.1
+        database, tmp_path, replicas=replicas, questions=QUESTIONS, kills=KILLS, answers_in_s=0.1, lease_s=2.0
     )  # fmt: skip
     assert (found.answers, found.missing, found.doubled, found.out_of_order) == (QUESTIONS, [], 0, 0)
     assert found.states == {"done": QUESTIONS}

@@ -168,13 +168,13 @@ async def test_slow_answers_show_a_status_in_their_own_thread_and_clear_it(start
     async with start(transport) as chat:
         chat.responder.hold = hold
         questions = [await chat.slack.mention(chat.anna, chat.channel, f"q{n}") for n in range(2)]
-        await chat.slack.until(lambda: len(chat.slack.workspace.statuses) == 2, 5, "a status in each thread")
+        await chat.slack.until(lambda: len(chat.slack.workspace.statuses) == 2, what="a status in each thread")
         assert {status[1] for status in chat.slack.workspace.statuses} == {question.ts for question in questions}
         assert {status[2] for status in chat.slack.workspace.statuses} == {label("de", "computing")}
         chat.responder.fail = ValueError("no")
         hold.set()
         await chat.slack.shown(chat.anna, 2)
-        await chat.slack.until(lambda: len(chat.slack.workspace.statuses) == 4, 5, "both cleared")
+        await chat.slack.until(lambda: len(chat.slack.workspace.statuses) == 4, what="both cleared")
         assert [status[2] for status in chat.slack.workspace.statuses][2:] == ["", ""]
 
 
