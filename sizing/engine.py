@@ -20,7 +20,7 @@ from sizing.resolve import Resolved, resolve
 from sizing.spec import Task, WorkloadSpec, parse_spec
 from sizing.speed.derivation import steps
 from sizing.speed.measured import nearest_speeds
-from sizing.speed.model import Forecast, as_speed, forecast
+from sizing.speed.model import Forecast, as_speed, assumed, forecast
 from sizing.speed.training import training_summary
 from sizing.system.machine import system_of
 from sizing.units import gib
@@ -81,7 +81,7 @@ def _inference(spec: WorkloadSpec, defaults: Defaults, derivation: bool) -> Esti
         margin_gib=margin(plan),
         memory=_memory(plan),
         speed=speed,
-        assumptions=(*resolved.assumptions, *_of_host(made)),
+        assumptions=(*resolved.assumptions, *_of_host(made), *assumed(made)),
         warnings=plan.warnings,
         reasons=reasons(resolved, plan, speed),
         derivation=(*plan.derivation(), *steps(made)) if derivation else (),

@@ -108,6 +108,7 @@ class EngineRef(_Part):
     enforce_eager: bool | None = None
     speculative: Speculative | Name | None = None
     data_parallel_attention: bool | None = None
+    prefill_replicas: Count | None = None
     ubatch_tokens: Count | None = None
     batch_tokens: Count | None = None
     gpu_layers: Annotated[int, Field(ge=0, le=100000)] | None = None

@@ -1,10 +1,10 @@
 """How good the speed model is against the carried measurements: a table by scenario, engine and device class, and a picture.
 
-    python -m bench.speed.accuracy                 # the table
-    python -m bench.speed.accuracy speed.png       # and predicted against measured
+    python -m bench.speed                 # the table
+    python -m bench.speed speed.png       # and predicted against measured
 
-"in" is the shipped model, "source out" a fit that never saw the row's source, "model out" one that never saw that source's rows of
-that model. Errors are max(p/m, m/p) - 1; "range" is the share of measured values inside the 80 % range laid around that fit's figure.
+"in" is the shipped model; "row out", "model out" and "source out" are fits that never saw the row, its source's rows of that model, its
+whole source. Errors are max(p/m, m/p) - 1; "range" is the share of measured values inside the 80 % range laid around that fit's figure.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ from sizing.speed.ranges import spread
 from sizing.speed.serving import rates
 
 LEFT_OUT = Path("bench/speed/left_out.json")
+_KINDS = 4
 
 
 @dataclass(frozen=True)
 class Scored:
-    """One figure: measured, and said by the shipped model and by both kinds of fits that left it out, with its range."""
+    """One figure: measured, and said by the shipped model and by the three kinds of fits that left it out, with its range."""
 
     row: Row
     item: Item
-    said: tuple[float, float, float]
+    said: tuple[float, float, float, float]
     low: float
     high: float
 
@@ -56,14 +57,16 @@ def scored() -> list[Scored]:
         value = predicted(row, item.figure, said)
         if value:
             low, high = spread(row.drivers, item.figure)
-            outside, near = left[row.data["id"]][item.figure]
-            found.append(Scored(row, item, (value, outside, near), low, high))
+            source, model, alone = left[row.data["id"]][item.figure]
+            found.append(Scored(row, item, (value, alone, model, source), low, high))
     return found
 
 
 def report(found: Sequence[Scored], title: str, group: Callable[[Scored], str]) -> None:
     """One table."""
-    print(f"\n{title:52s}     n |      in        |  source out    |  model out     | width | range in/source/model")
+    print(
+        f"\n{title:52s}     n |      in        |  row out       |  model out     |  source out    | width | range in/row/model/source"
+    )
     groups: dict[str, list[Scored]] = defaultdict(list)
     for one in found:
         groups[group(one)].append(one)
@@ -73,7 +76,7 @@ def report(found: Sequence[Scored], title: str, group: Callable[[Scored], str]) 
 
 def _errors(members: Sequence[Scored]) -> str:
     parts = []
-    for which in range(3):
+    for which in range(_KINDS):
         errors = sorted(one.error(which) for one in members)
         parts.append(
             f"{100 * statistics.median(errors):5.1f} / {100 * errors[min(len(errors) - 1, int(0.9 * len(errors)))]:6.1f}"
@@ -83,7 +86,9 @@ def _errors(members: Sequence[Scored]) -> str:
 
 def _coverage(members: Sequence[Scored]) -> str:
     width = statistics.median(one.high / one.low for one in members)
-    shares = " ".join(f"{100 * sum(one.inside(which) for one in members) / len(members):3.0f}%" for which in range(3))
+    shares = " ".join(
+        f"{100 * sum(one.inside(which) for one in members) / len(members):3.0f}%" for which in range(_KINDS)
+    )
     return f"{width:5.2f} | {shares}"
 
 
@@ -102,7 +107,9 @@ def picture(found: Sequence[Scored], path: str) -> None:
         ]
         for kind in sorted({one.row.drivers.machine.kind for one in members}):
             mine = [one for one in members if one.row.drivers.machine.kind == kind]
-            panel.loglog([one.item.measured for one in mine], [one.said[1] for one in mine], ".", label=kind, alpha=0.7)
+            panel.loglog(
+                [one.item.measured for one in mine], [one.said[-1] for one in mine], ".", label=kind, alpha=0.7
+            )
         ends = [min(one.item.measured for one in members), max(one.item.measured for one in members)]
         panel.loglog(ends, ends, "k-", linewidth=0.7)
         panel.set(title=scenario, xlabel="measured, tokens/s", ylabel="predicted without the row's source, tokens/s")

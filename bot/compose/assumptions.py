@@ -76,7 +76,7 @@ def value_text(field: str, value: Any, words: Wording) -> str:
         return words.label("words", "unknown")
     if field in ("context_tokens", "input_tokens", "output_tokens", "prior_context_tokens", "training.sequence_tokens"):
         return words.text("value", "tokens", count=value)
-    if field in ("active_share", "reserve"):
+    if field in ("active_share", "reserve", "draft_acceptance"):
         return words.text("value", "share", share=value)
     if field == "host.bandwidth_gb_s":
         return words.text("value", "bandwidth", rate=value)

@@ -7,7 +7,7 @@ from sizing.speed.drivers import Drivers
 from sizing.speed.factors import Coefficients
 from sizing.speed.model import Forecast
 from sizing.speed.serving import Rates
-from sizing.speed.timing import Step, flops_per_s, operand, prompt_work_s, touched_share
+from sizing.speed.timing import Step, extras_bytes, flops_per_s, operand, prompt_share, prompt_work_s, touched_share
 
 _NOTE = "factors fitted to public measurements (data/calibration.json)"
 
@@ -24,12 +24,14 @@ def steps(made: Forecast) -> tuple[DerivationStep, ...]:
 def _decode(known: Drivers, factor: Coefficients, said: Rates, step: Step) -> list[DerivationStep]:
     weights, batch = known.weights, said.in_flight / known.replicas
     share = touched_share(weights.experts, weights.experts_per_token, batch, factor.routing_spread)
-    read = weights.dense_bytes / known.tensor + weights.expert_bytes * share / known.experts_over
+    beside = extras_bytes(known, batch)
+    read = weights.dense_bytes / known.tensor + weights.expert_bytes * share / known.experts_over + beside
+    formula = "dense/TP + experts x touched/devices" + (" + drafts and adapters" if beside else "")
     bandwidth = {"bandwidth_gb_s": known.machine.bandwidth_gb_s, "bandwidth_share": round(factor.weight_rate, 3)}
     made = [
-        _step("weights_read_gb", "dense/TP + experts x touched/devices", {
+        _step("weights_read_gb", formula, {
             "dense_gb": weights.dense_bytes / 1e9, "experts_gb": weights.expert_bytes / 1e9, "touched_share": round(share, 4),
-            "tensor": known.tensor, "devices": known.experts_over,
+            "tensor": known.tensor, "devices": known.experts_over, **({"beside_gb": beside / 1e9} if beside else {}),
         }, read / 1e9, "GB"),
         _step("weights_ms", "weights_read / (bandwidth x share)", {"weights_read_gb": read / 1e9, **bandwidth}, 1e3 * step.weights, "ms"),
         _step("kv_ms", "sequences x KV bytes at mean context / (bandwidth x share)", {
@@ -66,7 +68,7 @@ def _prompt(known: Drivers, factor: Coefficients) -> DerivationStep:
     return _step("prompt_ms", "(2 x active parameters x tokens / (peak x share) + attention) / TP + link", {
         "tokens": work.new_tokens, "cached_tokens": work.prior_tokens + work.shared_tokens,
         "active_params_b": known.weights.active_params / 1e9, "peak_tflops": flops_per_s(known) / 1e12, "operands": operand(known),
-        "peak_share": round(factor.prefill_compute, 3), "tensor": known.tensor,
+        "peak_share": round(prompt_share(known, factor, work.new_tokens), 3), "tensor": known.tensor,
     }, 1e3 * busy, "ms")  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sizing.engines import Engine
 from sizing.memory.plan import MemoryPlan
 from sizing.resolve import Resolved
+from sizing.speed.extras import Adapters, Drafts, adapters, drafts
 from sizing.speed.machine import Machine, machine
 from sizing.speed.reads import Cache, Weights, cache, weights_read
 from sizing.speed.workload import Work, work
@@ -41,12 +42,15 @@ class Drivers:
     weights: Weights
     cache: Cache
     work: Work
+    drafts: Drafts
+    adapters: Adapters
     family: str
     server: bool
     tensor: int
     pipeline: int
     layer_split: bool
     replicas: int
+    prefill_replicas: int
     attention_ranks: int
     experts_over: int
     capacity: float
@@ -84,24 +88,29 @@ def drivers(resolved: Resolved, plan: MemoryPlan) -> Drivers:
         resolved.devices, resolved.spec.host, tensor=tensor, layer_split=layer_split, short_sums=fam in _SHORT_SUMS
     )
     weights, load = weights_read(resolved), work(resolved)
-    kv = cache(resolved, halved=_stores_kv_in_fp8(resolved, weights, fam))
+    halved = _stores_kv_in_fp8(resolved, weights, fam)
+    kv = cache(resolved, halved=halved)
     ranks = _attention_ranks(resolved, weights, hardware, fam, load)
     inside = ranks > 1 and resolved.data == 1  # attention ranks within the tensor-parallel group
+    replicas = resolved.data if inside else max(1, resolved.data // ranks)
     return Drivers(
         resolved=resolved,
         machine=hardware,
         weights=weights,
         cache=kv,
         work=load,
+        drafts=drafts(resolved),
+        adapters=adapters(resolved),
         family=fam,
         server=server,
         tensor=1 if inside else tensor,
         pipeline=pipeline,
         layer_split=layer_split,
-        replicas=resolved.data if inside else max(1, resolved.data // ranks),
+        replicas=replicas,
+        prefill_replicas=min(resolved.spec.engine.prefill_replicas or 0, replicas - 1),
         attention_ranks=ranks,
         experts_over=tensor if inside else tensor * ranks,
-        capacity=_capacity(resolved, plan, weights, kv, load, hardware, ranks),
+        capacity=_capacity(resolved, plan, weights, kv, load, hardware, ranks, halved=halved),
         sequences_cap=_sequences_cap(resolved, hardware, fam, load, ranks),
         host_share=_host_share(plan, weights, hardware),
         axes=_axes(resolved, hardware, weights, fam, load),
@@ -134,7 +143,15 @@ def _attention_ranks(resolved: Resolved, weights: Weights, hardware: Machine, fa
 
 
 def _capacity(
-    resolved: Resolved, plan: MemoryPlan, weights: Weights, kv: Cache, load: Work, hardware: Machine, ranks: int
+    resolved: Resolved,
+    plan: MemoryPlan,
+    weights: Weights,
+    kv: Cache,
+    load: Work,
+    hardware: Machine,
+    ranks: int,
+    *,
+    halved: bool,
 ) -> float:
     """Sequences of mean length that fit into the KV pool of one replica; at least one, since measured rows did run."""
     context = load.prior_tokens + load.input_tokens + 0.5 * load.output_tokens
@@ -142,7 +159,8 @@ def _capacity(
     full = kv.held_bytes(resolved.context_tokens)
     planned = plan.max_concurrency_at_context
     if planned and planned >= 1 and ranks == 1:
-        return max(1.0, planned * max(1.0, full) / held)
+        # The plan holds the cache in the format stated; where the engine halves it by itself, twice as much fits.
+        return max(1.0, planned * max(1.0, full) / held * (2.0 if halved else 1.0))
     devices = resolved.ranks_per_replica * (ranks if resolved.data > 1 else 1)
     stored = (weights.total_bytes - weights.expert_bytes) * ranks + weights.expert_bytes
     pool = devices * (_USABLE * hardware.visible_gib * GIB - 1.5 * GIB) - stored
@@ -194,14 +212,31 @@ def _axes(resolved: Resolved, hardware: Machine, weights: Weights, fam: str, loa
         "pattern": load.pattern,
         "pattern-engine": f"{load.pattern}@{fam}",
         "routing": "experts" if weights.experts else "dense",
+        "stated": "all" if _all_stated(resolved, hardware, load) else "part",
     }
     if weights.experts:
         axes["moe-class"] = f"moe@{kind}"
         axes["moe-engine"] = f"moe@{fam}"
         axes["moe-format"] = f"moe@{weights.kind}@{kind}"
+    if _mostly_linear(resolved):
+        axes["mixer"] = "linear"
+        axes["mixer-engine"] = f"linear@{fam}"
     if resolved.spec.engine.backend:
         axes["backend"] = f"{resolved.spec.engine.backend.lower()}@{kind}"
     return axes
+
+
+def _all_stated(resolved: Resolved, hardware: Machine, load: Work) -> bool:
+    """Whether the age of the software, both lengths and a CPU's cores were said; what was not makes a range wider."""
+    dated = resolved.engine.as_of is not None or resolved.engine.version is not None
+    cores = hardware.kind != "cpu" or resolved.spec.host.cpu_cores is not None
+    return dated and cores and not load.input_assumed and not load.output_assumed
+
+
+def _mostly_linear(resolved: Resolved) -> bool:
+    """Hybrids of linear attention or Mamba (Qwen3-Next, Nemotron-H): their kernels are more, and less tuned, than attention's."""
+    mixers = [layer.kind for layer in resolved.architecture.layers if layer.kind != "none"]
+    return 2 * mixers.count("linear") > len(mixers)
 
 
 def bytes_per_s(rate_gb_s: float) -> float:

@@ -44,17 +44,19 @@ class Factor:
 FACTORS: dict[str, Factor] = {
     "weight_rate": Factor(0.78, 0.98, (
         "class", "arch", "device", "engine", "engine-class", "format-class", "format-engine", "moe-class", "moe-format", "backend",
-        "era", "era-class")),
+        "era", "era-class", "routing")),
     "kv_rate": Factor(0.6, 1.0, ("class", "engine", "era-class", "kv-engine")),
     "block_us": Factor(60.0, None, (
-        "class", "arch", "engine", "engine-class", "engine-arch", "moe-class", "moe-engine", "era", "era-class", "backend")),
+        "class", "arch", "engine", "engine-class", "engine-arch", "moe-class", "moe-engine", "era", "era-class", "backend",
+        "routing", "mixer", "mixer-engine")),
     "step_us": Factor(300.0, None, ("class", "engine", "engine-class", "era-class")),
-    "sequence_us": Factor(15.0, None, ("class", "engine", "era-class", "moe-engine")),
+    "sequence_us": Factor(15.0, None, (
+        "class", "engine", "era-class", "moe-engine", "mixer", "mixer-engine", "pattern", "pattern-engine")),
     "decode_compute": Factor(0.45, 0.9, (
-        "class", "arch", "engine", "engine-class", "format-class", "moe-class", "moe-engine", "era-class")),
+        "class", "arch", "engine", "engine-class", "format-class", "moe-class", "moe-engine", "era-class", "routing")),
     "prefill_compute": Factor(0.42, 0.9, (
         "class", "arch", "device", "engine", "engine-class", "format-class", "format-engine", "moe-class", "moe-engine", "moe-format",
-        "backend", "era", "era-class")),
+        "backend", "era", "era-class", "routing", "mixer", "mixer-engine")),
     "attention_compute": Factor(0.3, 0.9, ("class", "engine")),
     "prefill_half_tokens": Factor(64.0, None, ("class", "engine", "moe-class")),
     "prompt_ms": Factor(8.0, None, ("class", "engine", "engine-class", "era-class")),

@@ -12,6 +12,7 @@ from sizing.catalogue.load import catalogue
 from sizing.catalogue.names import find
 from sizing.devices import Device
 from sizing.spec import Host
+from sizing.system.power import limit_at
 
 DeviceClass = Literal[
     "geforce", "rtx", "nvidia-gddr", "nvidia-hbm", "nvidia-soc", "radeon", "instinct", "apu", "apple", "arc", "max",
@@ -29,11 +30,15 @@ _TFLOPS_PER_GB_S: dict[DeviceClass, float] = {
     "other": 0.25,
 }  # fmt: skip
 _CPU_TFLOPS = 2.5  # 16 cores with 256-bit FMA at 5 GHz, or 24 at 3.3: cores make up for clocks
+_CPU_CORES = 16
+# Machines that hold one device, whose power nobody limits per card.
+_SINGLE: frozenset[DeviceClass] = frozenset({"cpu", "apple", "apu", "nvidia-soc"})
+_NO_HOST = Host()
 _DEFAULT_HOST_GB_S = 83.2  # two channels of DDR5-5200, the usual desktop
 
 # Rough rates of a link where vendors give none: GB/s one way per device, and microseconds a collective takes before bytes move.
 _PCIE_LANE_GB_S = {1: 0.25, 2: 0.5, 3: 0.985, 4: 1.969, 5: 3.938, 6: 7.563}
-_NETWORK_GB_S = 25.0  # 200 Gbit/s for each device, usual between nodes of accelerators
+NETWORK_GB_S = 25.0  # 200 Gbit/s for each device, usual between nodes of accelerators
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,20 +113,37 @@ def machine(
     if kind == "cpu":
         named = _host_cpu(host.cpu) or accelerator
     bandwidth, known = _bandwidth(devices, host, kind, layer_split)
+    reading, computing = _under_limit(accelerator, host, kind)
     return Machine(
         accelerator=accelerator,
         kind=kind,
         architecture=_architecture(named, kind),
         device_id=named.id if named else "unknown",
         count=max(1, len(devices)),
-        bandwidth_gb_s=bandwidth,
-        peak_tflops=peaks(accelerator, kind, bandwidth, short_sums=short_sums),
+        bandwidth_gb_s=bandwidth * reading,
+        peak_tflops=_peaks(accelerator, kind, bandwidth, host, computing, short_sums=short_sums),
         bandwidth_known=known,
-        link=link(accelerator, kind, tensor),
+        link=link(accelerator, kind, tensor, host),
         host_gb_s=host_bandwidth_gb_s(host),
-        pcie_gb_s=_pcie_gb_s(accelerator),
+        pcie_gb_s=_pcie_gb_s(accelerator, host),
         visible_gib=min((d.visible_gib or d.memory_gib or 24.0 for d in devices), default=24.0),
     )
+
+
+def _under_limit(accelerator: Accelerator | None, host: Host, kind: DeviceClass) -> tuple[float, float]:
+    """(bandwidth, compute) that a power limit per card leaves, as shares: memory keeps its clock long, the cores do not."""
+    if accelerator is None or not accelerator.tdp_w or not host.power_limit_w or kind in _SINGLE:
+        return 1.0, 1.0
+    return limit_at(host.power_limit_w * accelerator.gpus_per_card / accelerator.tdp_w)
+
+
+def _peaks(
+    accelerator: Accelerator | None, kind: DeviceClass, bandwidth: float, host: Host, share: float, *, short_sums: bool
+) -> dict[Operand, float]:
+    found = peaks(accelerator, kind, bandwidth, short_sums=short_sums)
+    if kind == "cpu" and host.cpu_cores:
+        share *= host.cpu_cores / _CPU_CORES
+    return found if share == 1 else {name: rate * share for name, rate in found.items()}
 
 
 def _architecture(accelerator: Accelerator | None, kind: DeviceClass) -> str:
@@ -179,23 +201,31 @@ def peaks(
     return found
 
 
-def link(accelerator: Accelerator | None, kind: DeviceClass, tensor: int) -> Link:
+def link(accelerator: Accelerator | None, kind: DeviceClass, tensor: int, host: Host = _NO_HOST) -> Link:
     """The link of a tensor-parallel group of that size; beyond the fast domain it is the network."""
     if tensor <= 1 or accelerator is None:
         return Link("none", 0.0) if tensor <= 1 else Link("pcie", 25.0)
     between = accelerator.interconnect
+    network = Link("network", _network_gb_s(kind, host))
     rate, domain = between.get("gb_s"), between.get("max_domain")
     if between["type"] == "nvlink" and domain and tensor <= domain:
         return Link("nvlink", (rate or 600) / 2)
     if between["type"] in ("infinity-fabric", "xe-link", "ici", "neuronlink", "hccs", "ethernet-roce"):
-        return Link("fabric", (rate or 200) / 2) if tensor <= (domain or 8) else Link("network", _NETWORK_GB_S)
-    if tensor > 8 or kind in ("nvidia-soc", "apple", "apu", "cpu"):
-        return Link("network", _NETWORK_GB_S)
-    return Link("pcie-consumer" if kind in ("geforce", "arc") else "pcie", _pcie_gb_s(accelerator))
+        return Link("fabric", (rate or 200) / 2) if tensor <= (domain or 8) else network
+    if tensor > 8 or kind in _SINGLE:
+        return network
+    return Link("pcie-consumer" if kind in ("geforce", "arc") else "pcie", _pcie_gb_s(accelerator, host))
 
 
-def _pcie_gb_s(accelerator: Accelerator | None) -> float:
-    if accelerator is None:
-        return 25.0
-    gen, lanes = accelerator.pcie.get("gen") or 4, accelerator.pcie.get("lanes") or 16
+def _network_gb_s(kind: DeviceClass, host: Host) -> float:
+    """GB/s for each device: as stated where every machine holds one device, else as usual between nodes of accelerators."""
+    if host.network_gbit and kind in _SINGLE:
+        return host.network_gbit / 8
+    return NETWORK_GB_S
+
+
+def _pcie_gb_s(accelerator: Accelerator | None, host: Host) -> float:
+    """GB/s one way between a card and its host: the slower of the card's link and of the slot, as far as either is known."""
+    gen, lanes = (accelerator.pcie["gen"], accelerator.pcie["lanes"]) if accelerator else (None, None)
+    gen, lanes = min(gen or 4, host.pcie_gen or 7), min(lanes or 16, host.pcie_lanes or 16)
     return _PCIE_LANE_GB_S.get(gen, 2.0) * lanes

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sizing.estimate import Range, Speed
+from sizing.estimate import Assumption, Range, Speed
 from sizing.memory.plan import MemoryPlan
 from sizing.resolve import Resolved
 from sizing.speed.drivers import Drivers, drivers
+from sizing.speed.extras import ACCEPTED
 from sizing.speed.factors import Coefficients, shipped
 from sizing.speed.ranges import spread
 from sizing.speed.serving import Rates, rates
@@ -27,6 +28,15 @@ def forecast(resolved: Resolved, plan: MemoryPlan) -> Forecast:
     known = drivers(resolved, plan)
     factor = shipped(known.axes)
     return Forecast(known, factor, rates(known, factor))
+
+
+def assumed(made: Forecast) -> tuple[Assumption, ...]:
+    """What the forecast rests on that nobody said and no measurement gave."""
+    drafts = made.known.drafts
+    if not drafts.proposed:
+        return ()
+    params = {"proposed": drafts.proposed, "gained": round(drafts.gained, 2)}
+    return (Assumption(field="draft_acceptance", value=ACCEPTED, code="drafts_accepted", params=params),)
 
 
 def predict(resolved: Resolved, plan: MemoryPlan) -> Speed | None:

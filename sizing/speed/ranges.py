@@ -1,4 +1,4 @@
-"""80 % ranges from the residuals of fits that never saw the row's source."""
+"""80 % ranges from the residuals of fits that never saw the row, its source's rows of the model, or its source."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Literal
 
 from sizing.speed.drivers import Drivers
 from sizing.speed.factors import calibration
+
+# What the spread depends on beside the scenario: some machines, experts, hybrids and splits are known worse than others.
+SPREAD_BY = ("class", "routing", "mixer", "link")
 
 Scenario = Literal["single", "prefill", "offline", "closed", "burst", "poisson", "concurrent", "any"]
 
@@ -23,10 +26,18 @@ def scenarios(known: Drivers) -> tuple[Scenario, ...]:
     return (work.pattern, "concurrent")
 
 
-def spread(known: Drivers, figure: str) -> tuple[float, float]:
-    """(low, high) as multiples of the expected figure."""
-    ranges = calibration()["ranges"]
+def groups(known: Drivers, figure: str) -> tuple[str, ...]:
+    """The groups of residuals that a figure belongs to, the closest first: a load or version that nobody stated has its own spread."""
     names = (*scenarios(known), "any")
-    entry = next(ranges[key] for name in names if (key := f"{name}/{figure}") in ranges)
-    scale = entry["class"].get(known.machine.kind, {}).get("scale", entry["unknown"])
+    return tuple(f"{name}{stated}/{figure}" for name in names for stated in (f":{known.axes['stated']}", ""))
+
+
+def spread(known: Drivers, figure: str) -> tuple[float, float]:
+    """(low, high) as multiples of the expected figure; a class of device never measured counts as worse known than the others."""
+    ranges = calibration()["ranges"]
+    entry = next(ranges[name] for name in groups(known, figure) if name in ranges)
+    keys = [f"{axis}:{known.axes[axis]}" for axis in SPREAD_BY if axis in known.axes]
+    scale = math.prod(entry["scales"][key]["scale"] for key in keys if key in entry["scales"])
+    if f"class:{known.machine.kind}" not in entry["scales"]:
+        scale *= entry["unknown"]
     return math.exp(entry["low"] * scale), math.exp(entry["high"] * scale)

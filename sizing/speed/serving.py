@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 from sizing.speed.drivers import Drivers
 from sizing.speed.factors import Coefficients
+from sizing.speed.machine import NETWORK_GB_S
 from sizing.speed.timing import Step, decode_step, prompt_s, prompt_work_s
+from sizing.units import GB
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,8 @@ def rates(drivers: Drivers, coefficient: Coefficients) -> Rates:
     if work.output_tokens <= 0:
         first = 1000 * (first_token_s(drivers, coefficient)) if work.new_tokens else None
         return Rates(None, None, prefill, first, None, _per_prompt(prefill, work.new_tokens), 1.0, False, None)
+    if drivers.prefill_replicas:
+        return _apart(drivers, coefficient, prefill)
     loads = {"closed": _closed, "offline": _offline, "burst": _burst, "poisson": _poisson}
     return loads[work.pattern](drivers, coefficient, prefill)
 
@@ -98,8 +103,15 @@ def _closed(drivers: Drivers, coefficient: Coefficients, prefill: float | None) 
     here = pace(drivers, coefficient, _limit(drivers, wanted))
     ahead = (here.running - 1) * here.work_s
     wait = max(0.0, wanted - here.running) / here.requests_s
-    first = here.alone_s + (here.step.total if here.running > 1 else 0.0) + coefficient.queue * ahead + 0.8 * wait
+    between = here.step.total if here.running > 1 else 0.0
+    first = here.alone_s + between + coefficient.queue * ahead + _prompt_queue_s(here) + 0.8 * wait
     return _result(drivers, coefficient, here, prefill, first, here.requests_s, wait > 0)
+
+
+def _prompt_queue_s(here: Pace) -> float:
+    """Mean wait behind the prompts of others that ask again at any time: M/D/1, at most half of all the others' prompts."""
+    busy = min(0.99, here.requests_s * here.work_s)
+    return min(0.5 * busy / (1 - busy), 0.5 * (here.running - 1)) * here.work_s
 
 
 def _offline(drivers: Drivers, coefficient: Coefficients, prefill: float | None) -> Rates:
@@ -174,6 +186,64 @@ def _overrun(drivers: Drivers, coefficient: Coefficients, prefill: float | None,
         asked / lasts,
         True,
     )
+
+
+def _apart(drivers: Drivers, coefficient: Coefficients, prefill: float | None) -> Rates:
+    """Some replicas only compute prompts, the others only decode: no step waits for a prompt, and no replica does both."""
+    work, prompts = drivers.work, drivers.prefill_replicas
+    decoding = replace(drivers, replicas=drivers.replicas - prompts, prefill_replicas=0)
+    alone = first_token_s(drivers, coefficient) + handed_over_s(drivers)
+    busy = prompt_work_s(drivers, coefficient, work.new_tokens, work.prior_tokens + work.shared_tokens)
+    most = prompts / busy if busy else math.inf
+    asked = _asked(decoding)
+    here = _decoding_at(decoding, coefficient, asked, most, alone)
+    served = decoding.replicas * here.requests_s
+    used = min(0.99, served / most)
+    waiting = (
+        max(0.0, asked - here.running * decoding.replicas) / served if work.pattern in ("closed", "burst") else 0.0
+    )
+    first = max(alone + 0.5 * used / (1 - used) * busy, waiting)
+    return _result(
+        decoding, coefficient, here, prefill, first, here.requests_s, saturated=used > 0.98 or waiting > 2 * alone
+    )
+
+
+def _asked(decoding: Drivers) -> float:
+    """Requests in the system: as said, or as many as there is work for."""
+    work = decoding.work
+    if work.pattern == "offline" and not work.concurrency_stated:
+        return float(work.requests or math.inf)
+    return float(work.requests or work.concurrency) if work.pattern == "burst" else float(work.concurrency)
+
+
+def _decoding_at(decoding: Drivers, coefficient: Coefficients, asked: float, most_rps: float, alone_s: float) -> Pace:
+    """The pace of a decoding replica at which prompts come in as fast as answers end, all requests being somewhere."""
+    work, low, high = decoding.work, 1.0, _limit(decoding, math.inf)
+
+    def too_many(running: float) -> bool:
+        served = decoding.replicas * _decode_pace(decoding, coefficient, running).requests_s
+        if work.pattern == "poisson":
+            return served > min(work.rate_rps or math.inf, most_rps)
+        return served > most_rps or asked - running * decoding.replicas < served * alone_s
+
+    if not too_many(high):
+        return _decode_pace(decoding, coefficient, high)
+    for _ in range(20):
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if too_many(middle) else (middle, high)
+    return _decode_pace(decoding, coefficient, low)
+
+
+def _decode_pace(decoding: Drivers, coefficient: Coefficients, running: float) -> Pace:
+    step = decode_step(decoding, coefficient, running, decoding.work.mean_context_tokens)
+    token_s = step.total / step.tokens
+    return Pace(running, step, token_s, 0.0, 0.0, running / (decoding.work.output_tokens * token_s))
+
+
+def handed_over_s(drivers: Drivers) -> float:
+    """Seconds in which a prompt's KV cache goes over the network to the replica that decodes it."""
+    size = drivers.cache.held_bytes(drivers.work.prior_tokens + drivers.work.input_tokens)
+    return size / (NETWORK_GB_S * GB * drivers.tensor)
 
 
 def steady_at(drivers: Drivers, coefficient: Coefficients, rate_rps: float) -> Pace:

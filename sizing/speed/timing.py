@@ -16,8 +16,8 @@ from sizing.speed.machine import Operand
 from sizing.speed.reads import attention_flops
 
 _LLAMA_UBATCH = 512
+_BATCHED_TOKENS = 8192.0  # prompt tokens of one pass of a server where nobody says
 _HOST_RATE = 0.6  # of the RAM's nominal bandwidth, as CPUs with k-quants reach it
-_ACCEPTED = 0.7  # share of drafted tokens that the model confirms, where nobody measured it
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,30 +67,16 @@ def flops_per_s(drivers: Drivers) -> float:
     return drivers.machine.peak_tflops[operand(drivers)] * 1e12
 
 
-def drafted(drivers: Drivers) -> tuple[int, float]:
-    """(tokens proposed per step, tokens gained per step) of speculative decoding; (0, 1) without."""
-    asked = drivers.resolved.spec.engine.speculative
-    if asked is None:
-        return 0, 1.0
-    proposed = _proposed(asked if isinstance(asked, str) else str(asked.tokens or 3))
-    return proposed, (1 - _ACCEPTED ** (proposed + 1)) / (1 - _ACCEPTED)
-
-
-def _proposed(text: str) -> int:
-    digits = "".join(sign if sign.isdigit() else " " for sign in text).split()
-    return min(64, int(digits[-1])) if digits else 3
-
-
 def decode_step(drivers: Drivers, coefficient: Coefficients, batch: float, context_tokens: float) -> Step:
     """One step of `batch` sequences on one replica at that mean context."""
-    proposed, gained = drafted(drivers)
+    proposed, gained = drivers.drafts.proposed, drivers.drafts.gained
     split = drivers.pipeline if drivers.server else 1
     inner = max(1.0, batch / split)
     per_rank = max(1.0, inner / drivers.attention_ranks)
-    weights_s = _weights_s(drivers, coefficient, inner * (1 + proposed))
+    weights_s = _weights_s(drivers, coefficient, inner * (1 + proposed)) + _extras_s(drivers, coefficient, inner)
     kv_s = _kv_s(drivers, coefficient, per_rank, context_tokens)
     compute_s = _decode_compute_s(drivers, coefficient, per_rank * (1 + proposed), context_tokens)
-    kernels_s = _kernels_s(drivers, coefficient, inner) * (1 + 0.1 * proposed)
+    kernels_s = _kernels_s(drivers, coefficient, inner)
     link_s = link_s_per_pass(drivers, coefficient, per_rank * (1 + proposed))
     host_s = _host_s(drivers, inner * (1 + proposed))
     total = math.hypot(weights_s, compute_s) + kv_s + kernels_s + link_s + host_s
@@ -103,6 +89,17 @@ def _weights_s(drivers: Drivers, coefficient: Coefficients, tokens: float) -> fl
     read = weights.dense_bytes / drivers.tensor + weights.expert_bytes * share / drivers.experts_over
     on_device = 1 - drivers.host_share
     return read * on_device / (bytes_per_s(drivers.machine.bandwidth_gb_s) * coefficient.weight_rate)
+
+
+def extras_bytes(drivers: Drivers, batch: float) -> float:
+    """Bytes a step reads on one device beside the model: drafts once for each token proposed, adapters as far as a batch asks for them."""
+    adapters, drafts = drivers.adapters, drivers.drafts
+    read = min(float(adapters.count), batch) * adapters.bytes_each + drafts.proposed * drafts.bytes_each
+    return read / drivers.tensor
+
+
+def _extras_s(drivers: Drivers, coefficient: Coefficients, batch: float) -> float:
+    return extras_bytes(drivers, batch) / (bytes_per_s(drivers.machine.bandwidth_gb_s) * coefficient.weight_rate)
 
 
 def _kv_s(drivers: Drivers, coefficient: Coefficients, per_rank: float, context_tokens: float) -> float:
@@ -120,7 +117,10 @@ def _decode_compute_s(drivers: Drivers, coefficient: Coefficients, per_rank: flo
 
 def _kernels_s(drivers: Drivers, coefficient: Coefficients, batch: float) -> float:
     hops = 60.0 * (drivers.pipeline - 1) * math.log2(drivers.pipeline) if drivers.layer_split else 0.0
-    blocks = coefficient.block_us * drivers.weights.blocks
+    drafted = drivers.drafts.proposed * drivers.drafts.blocks_each
+    blocks = (
+        coefficient.block_us * (drivers.weights.blocks + drafted) + drivers.adapters.block_us * drivers.weights.blocks
+    )
     return (blocks + coefficient.step_us + coefficient.sequence_us * (batch - 1) + hops) * 1e-6
 
 
@@ -171,7 +171,7 @@ def prompt_work_s(drivers: Drivers, coefficient: Coefficients, new_tokens: float
     """Seconds of a replica's time that a prompt costs when it shares the device with others."""
     if new_tokens <= 0:
         return 0.0
-    compute = _prompt_compute_s(drivers, coefficient, new_tokens, prior_tokens, 8192)
+    compute = _prompt_compute_s(drivers, coefficient, new_tokens, prior_tokens, _BATCHED_TOKENS)
     shared = drivers.attention_ranks * (drivers.pipeline if drivers.server else 1)
     return (compute + _prompt_link_s(drivers, coefficient, new_tokens)) / shared
 
@@ -179,14 +179,34 @@ def prompt_work_s(drivers: Drivers, coefficient: Coefficients, new_tokens: float
 def _prompt_compute_s(
     drivers: Drivers, coefficient: Coefficients, new_tokens: float, prior_tokens: float, at_once: float
 ) -> float:
-    weights = drivers.weights
-    head = weights.vocab * weights.hidden  # computed for the last token only
-    flops = 2 * (max(0.3 * weights.active_params, weights.active_params - head) * new_tokens + head)
-    fill = at_once / (at_once + coefficient.prefill_half_tokens)
-    linear = flops / (flops_per_s(drivers) * coefficient.prefill_compute * fill)
+    linear = _linear_flops(drivers, coefficient, new_tokens, at_once) / (
+        flops_per_s(drivers) * coefficient.prefill_compute
+    )
     pairs = attention_flops(drivers.resolved.architecture, new_tokens, prior_tokens)
     half = drivers.machine.peak_tflops["16bit"] * 1e12
     return (linear + pairs / (half * coefficient.attention_compute)) / drivers.tensor
+
+
+def _linear_flops(drivers: Drivers, coefficient: Coefficients, new_tokens: float, at_once: float) -> float:
+    """FLOPs of the linear layers, each at the price of the tokens that its matrices get at once.
+
+    A matrix with few rows to multiply costs as much as one with `prefill_half_tokens` more. A dense layer gets the whole chunk, an
+    expert its share of it: 512 tokens of a model with 8 of 128 experts are 32 for each.
+    """
+    weights, half = drivers.weights, coefficient.prefill_half_tokens
+    head = weights.vocab * weights.hidden  # computed for the last token only
+    dense = max(0.3 * weights.dense_params, weights.dense_params - head)
+    routed = weights.active_params - weights.dense_params
+    flops = dense * (1 + half / at_once)
+    if routed:
+        flops += routed * (1 + half / (at_once * weights.experts_per_token / weights.experts))
+    return 2 * (flops * new_tokens + head)
+
+
+def prompt_share(drivers: Drivers, coefficient: Coefficients, new_tokens: float) -> float:
+    """Share of the peak that a full batch of prompts reaches, matrices with few rows included."""
+    full = _linear_flops(drivers, coefficient, new_tokens, _BATCHED_TOKENS)
+    return coefficient.prefill_compute * 2 * drivers.weights.active_params * new_tokens / full
 
 
 def _prompt_link_s(drivers: Drivers, coefficient: Coefficients, new_tokens: float) -> float:
@@ -196,7 +216,7 @@ def _prompt_link_s(drivers: Drivers, coefficient: Coefficients, new_tokens: floa
 def _chunk_tokens(drivers: Drivers, new_tokens: float) -> float:
     asked = drivers.resolved.spec.engine
     if drivers.server:
-        return float(asked.max_num_batched_tokens or max(8192, new_tokens))
+        return float(asked.max_num_batched_tokens or max(_BATCHED_TOKENS, new_tokens))
     return float(asked.ubatch_tokens or _LLAMA_UBATCH)
 
 

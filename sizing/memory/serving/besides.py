@@ -17,12 +17,13 @@ _DFLASH_SHARE = 0.02
 # Embedding, reranking and speech models need their weights and about half as much again for batches.
 _SMALL_MODEL_FACTOR = 1.5
 _UNKNOWN_BESIDE_GIB = 2.0
+_USUAL_RANK = 16
 _LORA_SHARE_PER_RANK = 0.0003  # adapter parameters of rank 1 over all linear layers, as a share of the model's
 
 
 # EAGLE-3 heads have a vocabulary of their own, 32,000 entries in those published for Llama 3 and Qwen3.
 _EAGLE3_VOCABULARY = 32_000
-_HEAD_BYTES = 2.0
+HEAD_BYTES = 2.0
 
 
 def eagle_params(model: Architecture, *, third: bool) -> int:
@@ -43,7 +44,7 @@ def draft_bytes(resolved: Resolved, layout: Layout, settings: Settings) -> float
     if settings.draft == "mtp":
         return own / layout.expert_degree
     if settings.draft in ("eagle", "eagle3"):
-        return eagle_params(model, third=settings.draft == "eagle3") * _HEAD_BYTES / layout.tensor
+        return eagle_params(model, third=settings.draft == "eagle3") * HEAD_BYTES / layout.tensor
     if settings.draft == "dflash":
         return _DFLASH_SHARE * model.params_total * 2 / layout.tensor
     if settings.draft in ("dspark", "draft") and model.attention_type == "mla-compressed":
@@ -72,12 +73,14 @@ def beside_bytes(resolved: Resolved) -> float:
     return sum(_one(resolved, entry) for entry in resolved.beside if entry.role != "draft")
 
 
+def adapter_bytes(resolved: Resolved, entry: BesideModel) -> float:
+    """Bytes of one LoRA adapter in 16 bit, over all ranks."""
+    return (entry.rank or _USUAL_RANK) * _LORA_SHARE_PER_RANK * resolved.architecture.params_total * 2
+
+
 def _one(resolved: Resolved, entry: BesideModel) -> float:
     if entry.role == "lora":
-        rank = entry.rank or 16
-        return (
-            entry.count * rank * _LORA_SHARE_PER_RANK * resolved.architecture.params_total * 2 / max(1, resolved.tensor)
-        )
+        return entry.count * adapter_bytes(resolved, entry) / max(1, resolved.tensor)
     if entry.architecture is None:
         return _UNKNOWN_BESIDE_GIB * GIB * entry.count
     return _SMALL_MODEL_FACTOR * weights_bytes(entry.architecture, entry.weights) * entry.count

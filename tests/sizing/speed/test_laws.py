@@ -100,6 +100,26 @@ def test_no_estimate_exceeds_the_roofline_for_the_routing_assumed(
     assert flops <= max(one.machine.peak_tflops.values()) * 1e12 * devices
 
 
+@few
+@given(deployments, st.integers(1, 60_000))
+def test_no_prompt_is_read_faster_than_the_devices_compute(found: tuple[Drivers, Coefficients], tokens: int) -> None:
+    one, factor = found
+    said = rates(with_work(one, input_tokens=tokens, shared_tokens=0), factor)
+    head = one.weights.vocab * one.weights.hidden
+    routed = one.weights.active_params - one.weights.dense_params
+    multiplied = max(0.3 * one.weights.dense_params, one.weights.dense_params - head) + routed
+    devices = one.tensor * one.attention_ranks * one.pipeline * one.replicas
+    assert 2 * multiplied * (said.prefill_tok_s or 0) <= max(one.machine.peak_tflops.values()) * 1e12 * devices
+
+
+@few
+@given(deployments, st.integers(2, 200))
+def test_the_first_token_comes_later_the_more_there_are(found: tuple[Drivers, Coefficients], users: int) -> None:
+    one, factor = found
+    alone, crowd = (rates(with_work(one, concurrency=count), factor) for count in (1, users))
+    assert (crowd.ttft_ms or 0) >= 0.999 * (alone.ttft_ms or 0)
+
+
 @given(st.integers(2, 512), st.integers(1, 16), st.floats(1, 1e5), st.floats(0.4, 1))
 def test_touched_share_lies_between_one_token_and_all(
     experts: int, per_token: int, tokens: float, spread: float
