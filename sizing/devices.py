@@ -57,6 +57,14 @@ def is_cpu(accelerator: Accelerator | None) -> bool:
     return accelerator is not None and accelerator.kind == "cpu"
 
 
+def has_fabric(accelerator: Accelerator | None) -> bool:
+    """Whether cards of this kind talk to each other over NVLink, NVSwitch or Infinity Fabric."""
+    if accelerator is None or accelerator.kind != "datacenter":
+        return False
+    kind = accelerator.interconnect["type"].lower()
+    return any(name in kind for name in ("nvlink", "infinity", "xgmi"))
+
+
 def visible_gib(accelerator: Accelerator, memory_gb: float | None) -> tuple[float | None, bool]:
     """(GiB an engine sees, whether a log says so) for a card with that memory; None where its memory is unknown."""
     nominal = memory_gb or accelerator.memory_gb

@@ -8,11 +8,9 @@ from sizing.devices import Device
 from sizing.memory.serving import constants as c
 from sizing.memory.serving.layout import Layout
 from sizing.memory.serving.settings import Settings
-from sizing.memory.serving.sglang import static_fraction
+from sizing.memory.serving.sglang import start_gib, static_fraction
 from sizing.resolve import Resolved
 from sizing.units import GIB
-
-_START_GIB = 0.45  # what the driver's context takes before an engine first looks at free memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +53,9 @@ def budget_of(resolved: Resolved, device: Device, layout: Layout, settings: Sett
     name = resolved.engine.name
     if name == "sglang":
         share = resolved.spec.engine.gpu_memory_utilization or static_fraction(resolved, device, layout, settings)
-        usable = share * (free - _START_GIB * GIB)
-        return Budget(usable, free - usable, weights_only=True)
+        before_loading = free - start_gib(device, layout) * GIB
+        usable = share * before_loading
+        return Budget(usable, before_loading - usable, weights_only=True)
     if name == "tensorrt-llm":
         return Budget(free, 0.0, of_free=resolved.spec.engine.gpu_memory_utilization or c.TENSORRT_FREE_SHARE)
     if name == "lmdeploy":

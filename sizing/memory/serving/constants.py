@@ -90,7 +90,7 @@ NON_TORCH_PCIE_FROM_014_GIB: Final = 0.8
 NON_TORCH_UNIFIED_GIB: Final = 1.0
 NON_TORCH_UNIFIED_PARALLEL_GIB: Final = 5.7  # two GB10 machines over their network cards: 2 cases of 1 source, +1
 NON_TORCH_INTEL_GIB: Final = 3.3  # +3 of one source
-NON_TORCH_ASCEND_GIB: Final = 0.03  # +1
+NON_TORCH_ASCEND_GIB: Final = 0.08  # +2 (one in vllm-project/vllm-ascend#8289)
 # Radeon cards lost this much to the Triton attention of ROCm builds before 0.12 (6 cases of one collection, +1).
 RADEON_EARLY_GIB: Final = 2.1
 RADEON_EARLY_UNTIL: Final = (0, 12, 0)

@@ -102,7 +102,7 @@ def slack_warnings(slack: Slack) -> tuple[Warning_, ...]:
     return tuple(found)
 
 
-# Engines with at least ten carried measurements; `sizing/data/measured_memory.json` has three of all others together.
+# Engines with at least ten carried measurements; `sizing/data/measured_memory.json` has five of all others together.
 _MEASURED_ENGINES = frozenset({"vllm"})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sizing.devices import Device, is_unified
+from sizing.devices import Device, has_fabric, is_unified
 from sizing.memory.serving import constants as c
 from sizing.memory.serving.layout import Layout
 from sizing.memory.serving.settings import Settings
@@ -56,7 +56,7 @@ def _alone_gib(device: Device, settings: Settings) -> float:
 def _parallel_gib(device: Device, settings: Settings) -> float:
     if settings.release < (0, 14, 0):
         return c.NON_TORCH_PARALLEL_GIB
-    return c.NON_TORCH_NVLINK_FROM_014_GIB if _fabric(device) else c.NON_TORCH_PCIE_FROM_014_GIB
+    return c.NON_TORCH_NVLINK_FROM_014_GIB if has_fabric(device.accelerator) else c.NON_TORCH_PCIE_FROM_014_GIB
 
 
 def _radeon_bytes(resolved: Resolved, device: Device, settings: Settings) -> float:
@@ -72,15 +72,6 @@ def _radeon_bytes(resolved: Resolved, device: Device, settings: Settings) -> flo
         any(layer.window_tokens for layer in resolved.architecture.layers) and resolved.architecture.modality != "text"
     )
     return 0.0 if windowed or accelerator.memory_type.startswith("HBM") else c.RADEON_EARLY_GIB * GIB
-
-
-def _fabric(device: Device) -> bool:
-    """Whether cards talk over NVLink, NVSwitch or Infinity Fabric."""
-    accelerator = device.accelerator
-    if accelerator is None or accelerator.kind != "datacenter":
-        return False
-    kind = accelerator.interconnect["type"].lower()
-    return any(name in kind for name in ("nvlink", "infinity", "xgmi"))
 
 
 def graphs_of(resolved: Resolved, settings: Settings) -> Graphs:

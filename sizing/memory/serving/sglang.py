@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sizing.devices import Device
+from sizing.devices import Device, has_fabric
 from sizing.memory.serving.layout import Layout
 from sizing.resolve import Resolved
 
@@ -35,12 +35,20 @@ _OWN_DRAFT_MIB: Final = 6 * 1024
 _HEAD_MIB: Final = 2 * 1024
 _TOWER_FACTOR: Final = 0.95
 _TOWER_PARAMS: Final = 12 * 24 * 1024**2  # ViT-L/14, to which SGLang compares
+_START_GIB: Final = 0.45
+_START_FABRIC_GIB: Final = 2.4  # 1.9 to 3.0 in three starts with four and eight ranks; 0.4 with four over PCIe
 _SMI_GIB: Final = 0.45  # nvidia-smi's total lies this much above what an engine is told
 
 
 def prefill_tokens(device: Device) -> int:
     """Tokens of one prefill chunk where nothing is said."""
     return _class_of(device)[0]
+
+
+def start_gib(device: Device, layout: Layout) -> float:
+    """What is gone from a card before SGLang first looks how much is free: the driver's context, and buffers of the communicators."""
+    parallel = layout.ranks_per_replica > 1 and has_fabric(device.accelerator)
+    return _START_FABRIC_GIB if parallel else _START_GIB
 
 
 def static_fraction(resolved: Resolved, device: Device, layout: Layout, settings: Settings) -> float:
