@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 
-from sizing.devices import is_unified
+from sizing.devices import has_fabric, is_unified
 from sizing.measured import Case, cases
 from sizing.memory.serving import constants
 from sizing.memory.serving.activations import Activations, activations_of, sampler_bytes
-from sizing.memory.serving.overhead import is_rocm
+from sizing.memory.serving.overhead import communicators, is_rocm
 from sizing.memory.serving.work import Rank, Serving, work_out
 from sizing.resolve import resolve
 from sizing.spec import parse_spec
@@ -153,6 +153,21 @@ def _radeon(found: Worked) -> float | None:
     return found.rest_gib - found.rank.activations_bytes / GIB - extra
 
 
+def _between_cards(fabric: bool) -> Callable[[Worked], float | None]:
+    """Over a fabric every communicator has buffers of its own."""
+    whole = _non_torch(
+        lambda found: (
+            _plain(found, (0, 14, 0), _ALWAYS, alone=False) and has_fabric(found.rank.device.accelerator) == fabric
+        )
+    )
+
+    def implied(found: Worked) -> float | None:
+        value = whole(found)
+        return value if value is None or not fabric else value / communicators(found.serving.layout)
+
+    return implied
+
+
 FITTED: tuple[Fitted, ...] = (
     Fitted("SAMPLER_BYTES", 14.0, _sampler(constants.SAMPLER_BYTES)),  # counted: logits in 16 bit and fp32, probabilities, noise
     Fitted("SAMPLER_BYTES_SORTING", 39.0, _sampler(constants.SAMPLER_BYTES_SORTING)),  # and sorted copies, indices, sums, masks
@@ -161,8 +176,8 @@ FITTED: tuple[Fitted, ...] = (
     Fitted("NON_TORCH_FROM_027_GIB", 0.25, _non_torch(lambda f: _plain(f, (0, 27, 0), _ALWAYS, alone=True))),
     Fitted("NON_TORCH_ROCM_GIB", 0.13, _non_torch(lambda f: _plain(f, (0, 12, 0), (0, 27, 0), alone=True, rocm=True))),
     Fitted("NON_TORCH_PARALLEL_GIB", 0.13, _non_torch(lambda f: _plain(f, _NEVER, (0, 14, 0), alone=False))),
-    Fitted("NON_TORCH_NVLINK_FROM_014_GIB", 0.55, _non_torch(lambda f: _fabric_era(f, constants.NON_TORCH_NVLINK_FROM_014_GIB))),
-    Fitted("NON_TORCH_PCIE_FROM_014_GIB", 0.55, _non_torch(lambda f: _fabric_era(f, constants.NON_TORCH_PCIE_FROM_014_GIB))),
+    Fitted("NON_TORCH_NVLINK_FROM_014_GIB", 0.55, _between_cards(fabric=True)),
+    Fitted("NON_TORCH_PCIE_FROM_014_GIB", 0.55, _between_cards(fabric=False)),
     Fitted("NON_TORCH_UNIFIED_GIB", 0.25, _non_torch(lambda f: is_unified(f.rank.device.accelerator) and f.alone)),
     Fitted("NON_TORCH_UNIFIED_PARALLEL_GIB", 1.0, _non_torch(lambda f: is_unified(f.rank.device.accelerator) and not f.alone)),
     Fitted("RADEON_EARLY_GIB", 0.0, _radeon),
@@ -179,10 +194,6 @@ FITTED: tuple[Fitted, ...] = (
         )
     ),
 )  # fmt: skip
-
-
-def _fabric_era(found: Worked, usual_gib: float) -> bool:
-    return _plain(found, (0, 14, 0), _ALWAYS, alone=False) and found.rank.non_torch_bytes == usual_gib * GIB
 
 
 @cache

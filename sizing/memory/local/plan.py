@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sizing.compatibility import blockers, cautions
 from sizing.devices import Device, is_cpu, is_unified
 from sizing.estimate import Warning_
 from sizing.memory.local import derivation
@@ -27,7 +28,8 @@ def plan_local(resolved: Resolved) -> MemoryPlan:
         UserError: a tensor override cannot be read.
     """
     kind = kind_of(resolved)
-    return _llama(resolved) if kind is None else _tensors(resolved, kind)
+    plan = _llama(resolved) if kind is None else _tensors(resolved, kind)
+    return replace(plan, blockers=blockers(resolved), warnings=plan.warnings + cautions(resolved))
 
 
 def _llama(resolved: Resolved) -> MemoryPlan:

@@ -38,7 +38,7 @@ def non_torch_bytes(resolved: Resolved, device: Device, layout: Layout, settings
         and device.accelerator.kind != "datacenter"
     ):
         return c.NON_TORCH_INTEL_GIB * GIB
-    usual = _alone_gib(device, settings) if alone else _parallel_gib(device, settings)
+    usual = _alone_gib(device, settings) if alone else _parallel_gib(device, layout, settings)
     return usual * GIB + _radeon_bytes(resolved, device, settings)
 
 
@@ -53,10 +53,18 @@ def _alone_gib(device: Device, settings: Settings) -> float:
     return c.NON_TORCH_FROM_014_GIB if settings.release >= (0, 14, 0) else c.NON_TORCH_GIB
 
 
-def _parallel_gib(device: Device, settings: Settings) -> float:
+def _parallel_gib(device: Device, layout: Layout, settings: Settings) -> float:
     if settings.release < (0, 14, 0):
         return c.NON_TORCH_PARALLEL_GIB
-    return c.NON_TORCH_NVLINK_FROM_014_GIB if has_fabric(device.accelerator) else c.NON_TORCH_PCIE_FROM_014_GIB
+    if not has_fabric(device.accelerator):
+        return c.NON_TORCH_PCIE_FROM_014_GIB
+    return c.NON_TORCH_NVLINK_FROM_014_GIB * communicators(layout)
+
+
+def communicators(layout: Layout) -> int:
+    """Groups of ranks with buffers of their own over a fabric: those of a replica, replicas that share experts, and experts."""
+    experts = layout.whole_experts or layout.expert_degree > layout.tensor
+    return max(1, (layout.ranks_per_replica > 1) + (layout.data > 1 and experts) + experts)
 
 
 def _radeon_bytes(resolved: Resolved, device: Device, settings: Settings) -> float:
