@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
+from bot import worker
+from bot.database import engine_for
+from bot.inbox import Inbox, NewTurn
 from bot.reply.labels import label
+from playground.workspace import Message
 
 pytestmark = pytest.mark.anyio
 
@@ -176,6 +180,43 @@ async def test_slow_answers_show_a_status_in_their_own_thread_and_clear_it(start
         await chat.slack.shown(chat.anna, 2)
         await chat.slack.until(lambda: len(chat.slack.workspace.statuses) == 4, what="both cleared")
         assert [status[2] for status in chat.slack.workspace.statuses][2:] == ["", ""]
+
+
+async def test_a_status_is_shown_again_before_slack_takes_it_away(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slack clears one after two minutes."""
+    assert worker._PROGRESS_EVERY_S < 120
+    monkeypatch.setattr(worker, "_PROGRESS_EVERY_S", 0.05)
+    hold = threading.Event()
+    async with start("http") as chat:
+        chat.responder.hold = hold
+        question = await chat.slack.mention(chat.anna, chat.channel, "q")
+        await chat.slack.until(lambda: len(chat.slack.workspace.statuses) >= 3, what="a status three times")
+        hold.set()
+        await chat.slack.answer(question)
+        await chat.idle()
+        assert set(chat.slack.workspace.statuses) == {(chat.channel.id, question.ts, label("de", "computing"))}
+
+
+async def test_a_status_that_a_crash_left_goes_at_the_next_attempt(start: Any, database: str) -> None:
+    """In a direct message the agent session comes to rest too, though this process never said that it works."""
+    async with start("http") as chat:
+        cheap, direct = type(chat.responder), chat.slack.workspace.direct(chat.anna.id).id
+    place = (direct, "1700000000.000009")
+    key = f"T0DOUBLE01/{direct}/1700000000.000009"
+    crashed = Inbox(engine_for(database), lease_s=-1.0)
+    body = {"text": "q", "direct": True}
+    crashed.record(NewTurn(key, key, "message", "T0DOUBLE01", direct, chat.anna.id, place[1], place[1], True, body))
+    assert [turn.attempts for turn in crashed.lease("crashed", 1)] == [1]
+    hold = threading.Event()
+    async with start("http", responder=cheap(hold=hold)) as again:
+        workspace = again.slack.workspace
+        assert workspace.direct(again.anna.id).id == direct
+        workspace.messages.append(Message(direct, place[1], again.anna.id, "q"))
+        workspace.status_now[place], workspace.sessions[place] = "computing", "processing"
+        hold.set()
+        await again.idle()
+        assert [message.text for message in workspace.thread(*place)] == ["q", "q"]
+        assert (workspace.status_now.get(place), workspace.sessions[place]) == (None, "active")
 
 
 async def test_a_status_that_fails_does_not_stop_the_answer(start: Any) -> None:

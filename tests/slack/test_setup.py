@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import re
 from pathlib import Path
 from typing import Any
 
@@ -171,3 +172,10 @@ async def test_a_poisoned_question_ends_as_a_dead_letter(start: Any, database: s
         await again.slack.until(lambda: again.room.inbox.states().get("dead") == 1, what="a dead letter")
         assert again.dead() == [(key, "given up after 2 attempts")]
         assert again.responder.asked == []
+
+
+def test_clients_are_made_in_one_place() -> None:
+    """One made by hand has lost its retry handlers."""
+    made = re.compile(r"\b(?:Async)?(?:WebClient|WebhookClient)\(")
+    files = {path for path in (ROOT / "bot").rglob("*.py") if made.search(path.read_text("utf-8"))}
+    assert files == {ROOT / "bot/slack/clients.py"}
