@@ -93,7 +93,7 @@ class EngineRef(_Part):
 
     `redundant_experts` are copies beside the model's own (EPLB), over all ranks; `kv_offload_gib` is RAM for cache blocks of one
     replica, `cpu_offload_gib` what of each device's weights stays in RAM; `quantize_on_load` says that the checkpoint is wider than
-    `weights`.
+    `weights`; `prefill_replicas` of the replicas only compute prompts and hand their KV cache to the others, which only decode.
     """
 
     name: Name | None = None
