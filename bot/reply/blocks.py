@@ -24,6 +24,8 @@ ACTION: Final = "do:"
 ASSUME: Final = "assume:"
 SHARE: Final = "share"
 FEEDBACK: Final = "feedback"
+# One bar says no more than the sentence above it.
+CHART_BARS: Final = 2
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,8 @@ def _context(text: str) -> Block:
 def _tail(answer: Answer, private: bool) -> Iterator[Block]:
     if answer.assumptions:
         yield from _assumption_blocks(answer)
+    if private and answer.chart and len(answer.chart.bars) >= CHART_BARS:
+        yield _context(escape(label(answer.lang, "chart_when_shared")))
     buttons = list(_buttons(answer, private))
     if buttons:
         yield {"type": "actions", "block_id": f"actions:{answer.id}", "elements": buttons[: limits.ACTIONS_A_BLOCK]}
