@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from jsonschema.validators import validator_for
 
 from bot import doctor
 from bot.database import engine_for
@@ -37,6 +39,22 @@ def test_the_manifest_keeps_slacks_limits() -> None:
     assert len(EVENTS) <= 100
     assert made["settings"]["socket_mode_enabled"] is False
     assert made["features"]["slash_commands"][0]["url"] == "https://sizewise.example/slack/events"
+
+
+# Slack's own, of slackapi/manifest-schema (MIT, beside it) at commit c50cfa8508ff of 2026-07-21.
+SCHEMA = json.loads((Path(__file__).parent / "schema/manifest.schema.2.0.0.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("url", [None, "https://sizewise.example/slack/events"])
+def test_the_manifest_is_one_by_slacks_published_schema(url: str | None) -> None:
+    judge = validator_for(SCHEMA)(SCHEMA)
+    assert [error.message for error in judge.iter_errors(manifest(url))] == []
+    wrong = manifest(url)
+    wrong["features"]["agent_view"]["agent_description"] = 5
+    wrong["settings"]["made_up"] = True
+    assert sorted(".".join(map(str, error.path)) for error in judge.iter_errors(wrong)) == [
+        "features.agent_view.agent_description", "settings",
+    ]  # fmt: skip
 
 
 EVENT_PAYLOADS = {
