@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot.understand.numbers import NUMBER_WORDS
-from bot.understand.text import Text, clause
+from bot.understand.text import Spans, Text, clause
 from sizing.catalogue.load import catalogue
 from sizing.catalogue.names import find
 
@@ -108,7 +108,7 @@ class DeviceMention:
     open_count: bool = False
 
 
-def completed(text: Text, mention: DeviceMention, taken: list[tuple[int, int]], slash: bool) -> DeviceMention:
+def completed(text: Text, mention: DeviceMention, taken: Spans, slash: bool) -> DeviceMention:
     """Adds form, memory and count from the words around a device's name."""
     mention = _with_form(text, _with_memory(text, mention))
     return _with_count(text, mention, taken, slash)
@@ -205,7 +205,7 @@ def _options(mention: DeviceMention) -> tuple[float, ...]:
     return tuple(found)
 
 
-def _with_count(text: Text, mention: DeviceMention, taken: list[tuple[int, int]], slash: bool) -> DeviceMention:
+def _with_count(text: Text, mention: DeviceMention, taken: Spans, slash: bool) -> DeviceMention:
     left = text.folded[max(0, mention.start - 48) : mention.start]
     if _HOW_MANY.search(left) or _ONE_OR_TWO.match(text.folded, max(mention.end, mention.span_end)):
         return replace(mention, count=None, asked=True)
@@ -234,9 +234,7 @@ def _is_range(left: str) -> bool:
     return low < high
 
 
-def _count_before(
-    text: Text, mention: DeviceMention, left: str, taken: list[tuple[int, int]]
-) -> tuple[int | None, int]:
+def _count_before(text: Text, mention: DeviceMention, left: str, taken: Spans) -> tuple[int | None, int]:
     found = _COUNT_BEFORE.search(left)
     if not found:
         return None, mention.start
@@ -247,7 +245,7 @@ def _count_before(
     start = mention.start - len(left) + found.start()
     digits = found.group("n") or found.group("bare")
     ahead = left[: found.start()]
-    if any(a <= start < b for a, b in taken) or (found.group("bare") and _LABEL_AHEAD.search(ahead)):
+    if taken.hold(start) or (found.group("bare") and _LABEL_AHEAD.search(ahead)):
         return None, mention.start
     outer = _GROUPS_OF.search(ahead)
     groups = int(outer.group("n")) if outer else 1

@@ -12,7 +12,7 @@ from bot.understand.device_details import (
     before_and_after,
     completed,
 )
-from bot.understand.text import Text
+from bot.understand.text import Spans, Text
 from sizing.catalogue.load import catalogue
 from sizing.catalogue.names import find, known_names
 
@@ -168,20 +168,13 @@ _MACS = re.compile(r"\b(?:mac ?books?(?: ?(?:pro|air))?|mac ?studios?|mac ?minis
 
 def read_devices(text: Text, taken: list[tuple[int, int]], slash: bool) -> list[DeviceMention]:
     """Named devices in order. `taken` are spans of model names, which win over devices inside them."""
-    found = [m for m in _named(text) if not _within(m, taken)]
-    found += [
-        m
-        for m in _shaped(text)
-        if not _within(m, taken) and not any(m.start < o.end and o.start < m.end for o in found)
-    ]
-    found += _cpus(text, found)
-    found.sort(key=lambda m: m.start)
-    out = [m for mention in found for m in before_and_after(text, completed(text, mention, taken, slash))]
+    models = Spans(taken)
+    found = [m for m in _named(text) if not models.hold(m.start)]
+    named = Spans((m.start, m.end) for m in found)
+    found += [m for m in _shaped(text) if not models.hold(m.start) and not named.meet(m.start, m.end)]
+    found = _with_cpus(text, sorted(found, key=lambda m: m.start))
+    out = [m for mention in found for m in before_and_after(text, completed(text, mention, models, slash))]
     return out + list(_macs(text, out))
-
-
-def _within(mention: DeviceMention, taken: list[tuple[int, int]]) -> bool:
-    return any((a <= mention.start and mention.end <= b) or a <= mention.start < b for a, b in taken)
 
 
 def _named(text: Text) -> Iterator[DeviceMention]:
@@ -340,24 +333,29 @@ def _shaped(text: Text) -> Iterator[DeviceMention]:
         )
 
 
-def _cpus(text: Text, found: list[DeviceMention]) -> Iterator[DeviceMention]:
+def _with_cpus(text: Text, found: list[DeviceMention]) -> list[DeviceMention]:
+    """Processors beside the devices found, in order; the longer of two that share words stands, a card before any."""
+    out: list[DeviceMention] = []
+    place = 0
     for cpu in _CPUS.finditer(text.folded):
-        if not any(m.kind != "cpu" and m.start < cpu.end() and cpu.start() < m.end for m in found):
-            overlapping = [m for m in found if m.start < cpu.end() and cpu.start() < m.end]
-            if any(m.end - m.start >= cpu.end() - cpu.start() for m in overlapping):
-                continue
-            for m in overlapping:
-                found.remove(m)
-            name = text.quote(cpu.start(), cpu.end())
-            yield DeviceMention(
-                name,
-                find(name, "accelerator", False).id,
-                "cpu",
-                cpu.start(),
-                cpu.end(),
-                core_start=cpu.start(),
-                core_end=cpu.end(),
+        while place < len(found) and found[place].end <= cpu.start():
+            out.append(found[place])
+            place += 1
+        last = place
+        while last < len(found) and found[last].start < cpu.end():
+            last += 1
+        shared = found[place:last]
+        if any(m.kind != "cpu" or m.end - m.start >= cpu.end() - cpu.start() for m in shared):
+            continue
+        place = last
+        name = text.quote(cpu.start(), cpu.end())
+        ident = find(name, "accelerator", False).id
+        out.append(
+            DeviceMention(
+                name, ident, "cpu", cpu.start(), cpu.end(), core_start=cpu.start(), core_end=cpu.end()
             )
+        )  # fmt: skip
+    return out + found[place:]
 
 
 _MAC_MEMORY = re.compile(r"[^\d?;\n]{0,28}\b(?P<gb>\d{2,3})\s?gb\b")

@@ -10,7 +10,7 @@ from bot.understand.numbers import VAGUE_ONES, Quantity, quantities
 from bot.understand.readings import Reading
 from bot.understand.roles import Surroundings, best, proposals, surroundings
 from bot.understand.targets import countable, memory_readings, money_reading, speed_readings
-from bot.understand.text import Text
+from bot.understand.text import Spans, Text
 
 _RULES = (*LENGTH_RULES, *LOAD_RULES, *SHARE_RULES)
 _RETRACTS = re.compile(
@@ -84,14 +84,14 @@ _DEGREE_LEFT = re.compile(
 )
 
 
-def read_figures(text: Text, lang: str, taken: Sequence[tuple[int, int]], slash: bool, training: bool) -> Figures:
+def read_figures(text: Text, lang: str, taken: Spans, slash: bool, training: bool) -> Figures:
     """Read all figures outside the names already found."""
     pairs: list[tuple[Quantity, Reading]] = []
     lost: list[tuple[Reading, Reading]] = []
     retracted: set[str] = set()
     unread: list[tuple[int, int]] = []
     bare: list[Quantity] = []
-    for quantity in quantities(text.folded, lang, tuple(sorted(taken))):
+    for quantity in quantities(text.folded, lang, taken):
         place = surroundings(text, quantity)
         winner, losers = best(_candidates(place, text, slash))
         winner = winner or _inherited(place, pairs)

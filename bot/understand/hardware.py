@@ -4,6 +4,7 @@ import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from bot.understand.device_details import DeviceMention, machines_around
 from bot.understand.numbers import Quantity
@@ -174,14 +175,23 @@ def _count(mention: DeviceMention, pieces: int | None) -> float | None:
     return pieces or (None if mention.open_count else 1)
 
 
+# Counts of one card that a message may weigh; a list longer than this is no question.
+_MOST_VERSIONS = 24
+
+
 def _standing(text: Text, mentions: Sequence[DeviceMention]) -> list[DeviceMention]:
     """Without yardsticks, other people's machines and repetitions, unless nothing else is named."""
     judged = [m for m in mentions if not _is_reference(text, m)] or list(mentions)
     out: list[DeviceMention] = []
+    kin: dict[str, list[int]] = {}
     for mention in _numbered(text, _uncorrected(text, judged)):
-        twin = next((n for n, other in enumerate(out) if _same(other, mention)), None)
-        if twin is None:
+        known = kin.setdefault("cpu" if mention.kind == "cpu" else _product(mention), [])
+        twin = next((n for n in known if _same(out[n], mention)), None)
+        if twin is None and len(known) < _MOST_VERSIONS:
+            known.append(len(out))
             out.append(mention)
+        elif twin is None:
+            continue
         elif out[twin].count is None and not out[twin].asked:
             out[twin] = replace(out[twin], count=mention.count, memory_gb=out[twin].memory_gb or mention.memory_gb)
     return out
@@ -235,18 +245,21 @@ def _is_reference(text: Text, mention: DeviceMention) -> bool:
 
 
 def _same(one: DeviceMention, other: DeviceMention) -> bool:
-    """The same product, and not two stated counts or memories of it."""
+    """Of two mentions of a product: the same machine, as no two counts or memories of it are stated."""
     if one.kind == "cpu" and other.kind == "cpu":
         return True
-    if _product(one) != _product(other) and not (one.id and one.id == other.id):
-        return False
     counts = one.count is None or other.count is None or one.count == other.count
     memories = one.memory_gb is None or other.memory_gb is None or one.memory_gb == other.memory_gb
     return counts and memories
 
 
 def _product(mention: DeviceMention) -> str:
-    name = re.sub(r" (?:SXM\d?|PCIe|OAM)$", "", mention.name)
+    return mention.id or _product_of(mention.name)
+
+
+@lru_cache(maxsize=1024)
+def _product_of(name: str) -> str:
+    name = re.sub(r" (?:SXM\d?|PCIe|OAM)$", "", name)
     return find(name, "accelerator", False).id or name.lower()
 
 

@@ -16,7 +16,7 @@ from bot.understand.lexicon import (
     params_b,
     parts,
 )
-from bot.understand.text import Text, clause
+from bot.understand.text import Spans, Text, clause
 from sizing.catalogue.names import find
 
 _LONGEST_RUN = 12
@@ -105,7 +105,7 @@ class SizeMention:
 def read_models(text: Text) -> tuple[list[ModelMention], list[SizeMention]]:
     """All models and bare sizes, in order, those withdrawn or only mentioned for comparison marked as such."""
     pieces = list(parts(text.folded))
-    programs = [found.span() for found in _PROGRAM.finditer(text.folded)]
+    programs = Spans(found.span() for found in _PROGRAM.finditer(text.folded))
     mentions = [_judged(text, m) for m in _without_prefixes(text, list(_mentions(text, pieces, programs)))]
     mentions = _superseded(text, mentions)
     mentions += _versions(text, mentions)
@@ -122,13 +122,13 @@ def _superseded(text: Text, mentions: list[ModelMention]) -> list[ModelMention]:
     return [replace(m, why_not=m.why_not or "withdrawn") for m in mentions[:last]] + mentions[last:]
 
 
-def _mentions(text: Text, pieces: Sequence[Part], programs: list[tuple[int, int]]) -> Iterator[ModelMention]:
+def _mentions(text: Text, pieces: Sequence[Part], programs: Spans) -> Iterator[ModelMention]:
     lexicon = model_lexicon()
     place = 0
     while place < len(pieces):
         piece = pieces[place]
         found = None
-        if not any(a <= piece.start < b for a, b in programs[:64]) and _may_begin(text, pieces, place, lexicon):
+        if not programs.hold(piece.start) and _may_begin(text, pieces, place, lexicon):
             found = _mention_at(text, pieces, place, lexicon)
         if found is None:
             place += 1

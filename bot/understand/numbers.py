@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.understand.text import word_set
+from bot.understand.text import Spans, word_set
 
 Unit = Literal[
     "", "token_rate", "token_flow", "request_rate", "tokens", "bits", "money_suffix", "power", "memory", "memory_rate",
@@ -218,23 +218,13 @@ class Quantity:
         return self.start, max(self.end, self.unit_end)
 
 
-def quantities(folded: str, lang: str, taken: tuple[tuple[int, int], ...] = ()) -> list[Quantity]:
+def quantities(folded: str, lang: str, taken: Spans | None = None) -> list[Quantity]:
     """All figures outside the spans that are already taken by names, in order; ranges are joined."""
-    found = [q for q in _figures(folded, lang) if not _inside(q.start, q.end, taken)]
-    found += [q for q in _spelt(folded) if not _inside(q.start, q.end, taken)]
+    found = [*_figures(folded, lang), *_spelt(folded)]
+    if taken is not None:
+        found = [q for q in found if not taken.meet(q.start, q.end)]
     found.sort(key=lambda q: q.start)
     return _join_ranges(folded, found)
-
-
-def _inside(start: int, end: int, taken: tuple[tuple[int, int], ...]) -> bool:
-    low, high = 0, len(taken)
-    while low < high:
-        middle = (low + high) // 2
-        if taken[middle][1] <= start:
-            low = middle + 1
-        else:
-            high = middle
-    return low < len(taken) and taken[low][0] < end
 
 
 def _figures(folded: str, lang: str) -> Iterator[Quantity]:

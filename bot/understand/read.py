@@ -29,8 +29,9 @@ from bot.understand.models import ModelMention, SizeMention, read_models
 from bot.understand.remarks import read_remarks
 from bot.understand.request import Assumption, Budget, Clarify, Overruled, Period, Request, Wishes
 from bot.understand.scope import Scope, read_scope
+from bot.understand.sides import with_sides
 from bot.understand.targets import Money
-from bot.understand.text import Text, fold
+from bot.understand.text import Spans, Text, fold
 from bot.understand.thread import apply
 from bot.understand.usage import read_usage
 from sizing.catalogue.names import find
@@ -71,6 +72,7 @@ def read(text: str, *, thread: Sequence[Request] = ()) -> Request:
     """Read one message; with the turns before it, the Request holds the whole spec after this turn."""
     found = _find(text, thread[-1] if thread else None)
     alone = corrected(found.text, found.figures, found.follow_up, _request(found, bool(thread)), thread)
+    alone = with_sides(alone, read)
     return apply(thread, alone, found.follow_up) if thread else alone
 
 
@@ -100,7 +102,7 @@ def _find(raw: str, before: Request | None) -> Found:
     taken += (
         [(f.start, f.end) for f in formats] + [(s.start, s.end) for s in sizes] + [(e.start, e.end) for e in engines]
     )
-    figures = read_figures(text, lang, _merged(taken), slash, training)
+    figures = read_figures(text, lang, Spans(taken), slash, training)
     return Found(
         text,
         lang,
@@ -125,16 +127,6 @@ _ASKS_ELSE = re.compile(r"\b(?:inferen\w*|serv\w*|betrieb\w*|chat\w*|nutzer|user
 def _only_values(text: Text) -> bool:
     """A short turn of a training thread that speaks of nothing else is about the training too."""
     return len(text.folded) < 60 and not _ASKS_ELSE.search(text.folded)
-
-
-def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    out: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if out and start <= out[-1][1]:
-            out[-1] = (out[-1][0], max(end, out[-1][1]))
-        else:
-            out.append((start, end))
-    return out
 
 
 def _request(found: Found, in_thread: bool) -> Request:

@@ -6,6 +6,7 @@ from typing import Any
 from bot.understand.device_details import MOST_DEVICES
 from bot.understand.payment import asks_both_ways, payment, ways_of
 from bot.understand.request import Device, Request
+from bot.understand.sides import requests_of
 from sizing.catalogue.load import catalogue
 from sizing.catalogue.names import find
 
@@ -44,11 +45,21 @@ def specs_of(request: Request) -> list[dict[str, Any]]:
     """The specs a Request leads to; empty where nothing is asked that can be sized. Impossible values are left out."""
     if not request.in_scope:
         return []
+    if sides := request.other.get("sides"):
+        whole = request.model_copy(update={"other": {**request.other, "sides": None}})
+        return [spec for one in requests_of(whole, sides) for spec in specs_of(one)]
     common = _common(request)
     machines = _machines(request)
     models = _models(request)
     if not models and not machines and not any(common.get(name) for name in ("concurrency", "users", "work")):
         return []
+    if layouts := request.other.get("layouts"):
+        return [
+            _one(common | payment(request.other, machine, None, 1) | {"parallel": layout}, model, machine, request)
+            for model in models or [None]
+            for machine in machines or [()]
+            for layout in layouts
+        ]
     ways = ways_of(request.text, len(machines))
     if len(machines) < 2 and asks_both_ways(request.text):
         common["constraints"] = {

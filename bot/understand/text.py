@@ -7,6 +7,8 @@ character knows which stretch of the original it came from; evidence is cut from
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 _SPELT = {
@@ -167,6 +169,28 @@ def _link(folder: _Folder, start: int, end: int) -> None:
         stop += 1
     folder.plain(host.end(), stop)
     folder.put(" ", end - 1, end)
+
+
+class Spans:
+    """Stretches of a text, joined where they meet; each question costs a search, however many there are."""
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        self.joined: list[tuple[int, int]] = []
+        for start, end in sorted(spans):
+            if self.joined and start <= self.joined[-1][1]:
+                self.joined[-1] = (self.joined[-1][0], max(end, self.joined[-1][1]))
+            else:
+                self.joined.append((start, end))
+        self._starts = [start for start, _ in self.joined]
+
+    def hold(self, place: int) -> bool:
+        """Whether a place stands in one of them."""
+        before = bisect_right(self._starts, place) - 1
+        return before >= 0 and place < self.joined[before][1]
+
+    def meet(self, start: int, end: int) -> bool:
+        """Whether a stretch shares a character with one of them."""
+        return self.hold(start) or bisect_left(self._starts, end) > bisect_right(self._starts, start)
 
 
 def word_set(words: str) -> frozenset[str]:

@@ -1,9 +1,11 @@
 """Laws of reading: what may vary in writing without changing what is meant, and how the work grows with the message."""
 
+import itertools
 import re
 import re._parser as regex_parser  # type: ignore[import-not-found]
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -113,26 +115,83 @@ def test_any_text_is_read_and_quoted_verbatim(text: str) -> None:
     assert read(text) == got
 
 
-_WORDS = [
-    "llama 3.1 8b 16k ",
-    "2x4090 ",
-    "10 users ",
-    "context ",
-    "q4 ",
-    "- ",
-    "(((",
-    "1.2.3 ",
-    "kein ",
-    "vs ",
-    "*_~`",
-    "a",
-]
+# Pieces of messages that once cost more than their length: each is repeated, and numbered where it holds a `#`.
+_PIECES = [
+    "llama 3.1 8b 16k ", "2x4090 ", "10 users ", "context ", "q4 ", "- ", "(((", "1.2.3 ", "kein ", "vs ", "*_~`", "a",
+    "10 tok/s ", "8x7b 4090 ", "epyc 9654 ", "rtx # ", "#x 4090 or ", "qwen #b ", "# € ", "#k context ", "| a | b |\n", "1^2",
+    "1 H100, no wait, ", "first llama, now qwen 8b ", "someone runs a 4090 ", "gpu #: L40S ",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("word", _WORDS)
-def test_the_work_grows_no_faster_than_the_message(word: str) -> None:
-    small, large = (_calls((word * size)[:size]) for size in (4_000, 16_000))
-    assert large <= 4.6 * small
+def _repeated(piece: str, size: int) -> str:
+    numbers = itertools.count(1000)
+    out, length = [], 0
+    while length < size:
+        out.append(piece.replace("#", str(next(numbers))) if "#" in piece else piece)
+        length += len(out[-1])
+    return "".join(out)[:size]
+
+
+@pytest.mark.parametrize("piece", _PIECES)
+def test_the_work_grows_no_faster_than_the_message(piece: str) -> None:
+    small, large = (_work(_repeated(piece, size)) for size in (4_000, 16_000))
+    assert large.calls <= 4.6 * small.calls
+    assert large.characters <= 4.6 * small.characters
+
+
+@given(st.lists(st.sampled_from(_PIECES), min_size=1, max_size=4))
+@settings(max_examples=12, deadline=None, derandomize=True)
+def test_nor_does_it_for_pieces_put_together(pieces: list[str]) -> None:
+    small, large = (_work(_repeated("".join(pieces), size)) for size in (3_000, 12_000))
+    assert large.calls <= 4.6 * small.calls
+    assert large.characters <= 4.6 * small.characters
+
+
+@dataclass(frozen=True)
+class _Work:
+    """`calls` of functions, and `characters` offered to patterns that look through a stretch of text."""
+
+    calls: int
+    characters: int
+
+
+class _Counted:
+    """A pattern that counts the characters it may look through; one tried at a single place costs nothing here."""
+
+    def __init__(self, pattern: re.Pattern[str], seen: list[int]) -> None:
+        self.pattern = pattern
+        self.seen = seen
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.pattern, name)
+        if name not in ("search", "finditer", "findall", "sub", "split"):
+            return found
+
+        def counted(*arguments: Any) -> Any:
+            text = arguments[1] if name == "sub" else arguments[0]
+            bounds = arguments[1:] if name in ("search", "finditer", "findall") else ()
+            start, end = (*bounds, *(0, len(text))[len(bounds) :])
+            self.seen.append(min(end, len(text)) - start)
+            return found(*arguments)
+
+        return counted
+
+
+def _work(text: str) -> _Work:
+    return _Work(_calls(text), _characters(text))
+
+
+def _characters(text: str) -> int:
+    """The patterns that stand in the modules themselves; those of the rules see a clause, whose length has a bound."""
+    seen: list[int] = []
+    with pytest.MonkeyPatch.context() as patch:
+        for path in sorted(_PACKAGE.glob("*.py")):
+            module = import_module(f"bot.understand.{path.stem}")
+            for name, value in vars(module).items():
+                if isinstance(value, re.Pattern):
+                    patch.setattr(module, name, _Counted(value, seen))
+        read(text)
+    return sum(seen)
 
 
 def _calls(text: str) -> int:
