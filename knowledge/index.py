@@ -145,10 +145,12 @@ class VectorIndex:
 
     def close(self) -> None:
         """Lets go of the connections to a server; the next search opens them again."""
-        if "_client" in self.__dict__:
-            self._client.close()
-            del self.__dict__["_client"]
-            self._open.clear()
+        from chromadb.api.client import Client
+
+        client = self.__dict__.pop("_client", None)
+        if isinstance(client, Client):
+            client.close()
+        self._open.clear()
 
     def _delete_older(self, kind: Kind, keep: set[str | None]) -> None:
         for collection in self._client.list_collections():
