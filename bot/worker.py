@@ -194,7 +194,7 @@ class Worker:
         """One turn to its end, whatever that is. Here and nowhere else is any error caught."""
         bind_contextvars(turn=turn.key, id=error_id_of(turn.key), team=turn.team)
         try:
-            with span("turn", turn=turn.key, kind=turn.kind, attempt=turn.attempts):
+            with span("turn", turn=turn.key, id=error_id_of(turn.key), kind=turn.kind, attempt=turn.attempts):
                 async with self._held(turn):
                     await self._answer_or_give_up(turn)
         except LeaseLost:
