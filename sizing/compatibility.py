@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from sizing.catalogue.entries import Accelerator, Format
+from sizing.catalogue.load import catalogue
 from sizing.estimate import Warning_
 from sizing.memory.plan import Blocker
 from sizing.resolve import Resolved
@@ -27,8 +28,20 @@ _OWN_ENGINES = (
 _UNREADABLE = {
     "tensorrt-llm": ("bnb", "hqq"),
     "lmdeploy": ("bnb", "hqq", "nvfp4"),
-    "llama.cpp": ("awq", "gptq", "bnb", "exl", "hqq"),
+    "llama.cpp": ("awq", "gptq", "bnb", "exl", "hqq", "fp8", "int8-w8a8"),
+    "mlx": ("awq", "gptq", "bnb", "exl", "hqq"),
+    "exllamav2": ("awq", "bnb", "hqq", "fp8", "nvfp4"),
 }
+# Formats of the KV cache that an engine stores, by the beginning of the format's id; 16 and 32 bit go everywhere. Read in the
+# options of each engine (tests/sizing/launch_options.yaml names where).
+_WIDE_KV = ("kv-bf16", "kv-fp16", "kv-fp32")
+_STORED_KV = {
+    "vllm": ("kv-fp8", "kv-fp4", "kv-int8", "kv-int4", "kv-turboquant"), "sglang": ("kv-fp8", "kv-fp4"),
+    "tensorrt-llm": ("kv-fp8", "kv-fp4", "kv-int8"), "tgi": ("kv-fp8",),
+    "lmdeploy": ("kv-fp8", "kv-int8", "kv-int4", "kv-turboquant-4bit"), "llama.cpp": ("kv-q", "kv-iq4"),
+    "ik_llama.cpp": ("kv-q", "kv-iq4"), "lm-studio": ("kv-q", "kv-iq4", "kv-mlx"), "ollama": ("kv-q8_0", "kv-q4_0"),
+    "mlx": ("kv-mlx", "kv-q8_0", "kv-q4_0"), "exllamav2": ("kv-q", "kv-fp8"), "exllamav3": ("kv-exl3", "kv-q8_0", "kv-q4_0"),
+}  # fmt: skip
 # vLLM's floor of the compute capability: 7.0 through 0.14, 7.5 since 0.31; the release in between is not known.
 _VLLM_FLOOR = 7.0
 _FP8_BLOCK = 128
@@ -114,6 +127,8 @@ def _capability_floor(resolved: Resolved) -> Iterator[Blocker]:
 
 
 def _engine_format(resolved: Resolved) -> Iterator[Blocker]:
+    if resolved.spec.engine.name is None:
+        return  # the engine was only assumed: another one may read the format
     name, chosen = resolved.engine.name, resolved.weights.id
     for prefix, engines in _OWN_ENGINES:
         if chosen.startswith(prefix) and name not in engines and resolved.engine.kind != "training" and name != "other":
@@ -130,6 +145,21 @@ def _format_blocker(engine: str, chosen: str, works: list[str]) -> Blocker:
         {"engine": engine, "format": chosen, "works": works},
         f"{engine} does not read {chosen}; {' or '.join(works[:3])} would",
     )
+
+
+def _engine_kv(resolved: Resolved) -> Iterator[Blocker]:
+    stored = _STORED_KV.get(resolved.engine.name)
+    if stored is None or resolved.spec.kv_cache is None:
+        return
+    for chosen in dict.fromkeys((resolved.kv_k.id, resolved.kv_v.id)):
+        if not chosen.startswith((*stored, *_WIDE_KV)):
+            works = [name.removeprefix("kv-") for name in stored if name in catalogue().kv_formats or name == "kv-fp8"]
+            name = chosen.removeprefix("kv-")
+            yield Blocker(
+                "engine_without_kv_format",
+                {"engine": resolved.engine.name, "format": name, "works": works or ["fp16"]},
+                f"{resolved.engine.name} has no {name} KV cache; {' or '.join(works or ['fp16'])} would work",
+            )
 
 
 def _format_kernels(resolved: Resolved) -> Iterator[Blocker]:
@@ -242,7 +272,7 @@ def _idle_devices(resolved: Resolved) -> Iterator[Warning_]:
 
 
 _CHECKS: tuple[Callable[[Resolved], Iterator[Blocker]], ...] = (
-    _heads, _device_count, _engine_device, _capability_floor, _engine_format, _format_kernels, _mixed,
+    _heads, _device_count, _engine_device, _capability_floor, _engine_format, _engine_kv, _format_kernels, _mixed,
 )  # fmt: skip
 _CAUTIONS: tuple[Callable[[Resolved], Iterator[Warning_]], ...] = (
     _weight_only,

@@ -14,6 +14,7 @@ _VLLM_KV = {
     "kv-fp8-e4m3": "fp8", "kv-fp8-e5m2": "fp8_e5m2", "kv-fp8-ds-mla": "fp8_ds_mla", "kv-fp16": "auto", "kv-bf16": "auto",
     "kv-turboquant-k8v4": "turboquant_k8v4", "kv-turboquant-4bit": "turboquant_4bit_nc", "kv-turboquant-k3v4": "turboquant_k3v4_nc",
     "kv-turboquant-3bit": "turboquant_3bit_nc", "kv-fp4": "nvfp4", "kv-int8": "int8_per_token_head",
+    "kv-int4": "int4_per_token_head",
 }  # fmt: skip
 _SGLANG_KV = {"kv-fp8-e4m3": "fp8_e4m3", "kv-fp8-e5m2": "fp8_e5m2", "kv-fp4": "fp4_e2m1"}
 _QUANTIZE_ON_LOAD = {"fp8-pertensor": "fp8", "bnb-nf4": "bitsandbytes", "bnb-int8": "bitsandbytes"}

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from sizing.compatibility import blockers, cautions
+from sizing.engine import estimate_data
 from sizing.errors import UserError
 from sizing.resolve import Resolved, resolve
 from sizing.spec import parse_spec
@@ -31,8 +32,16 @@ def resolved(card: str, count: int = 1, **spec: Any) -> Resolved:
         ("H100", 1, {"engine": {"name": "tensorrt-llm"}, "weights": "q4_k_m"}, "engine_without_format"),
         ("RTX 4090", 1, {"engine": {"name": "ollama"}, "weights": "awq"}, "engine_without_format"),
         ("RTX 4090", 1, {"engine": {"name": "vllm"}, "weights": "exl2-4.0bpw"}, "engine_without_format"),
+        ("M4 Max", 1, {"engine": {"name": "mlx"}, "weights": "q4_k_m"}, "engine_without_format"),
+        ("RTX 4090", 1, {"engine": {"name": "exllamav2"}, "weights": "q4_k_m"}, "engine_without_format"),
+        ("RTX 4090", 1, {"engine": {"name": "llama.cpp"}, "weights": "fp8"}, "engine_without_format"),
+        ("H100", 1, {"engine": {"name": "vllm"}, "kv_cache": "q4_0"}, "engine_without_kv_format"),
+        ("H100", 1, {"engine": {"name": "sglang"}, "kv_cache": "turboquant"}, "engine_without_kv_format"),
+        ("RTX 4090", 1, {"engine": {"name": "llama.cpp"}, "weights": "q4_k_m", "kv_cache": "nvfp4"}, "engine_without_kv_format"),
+        ("RTX 4090", 1, {"engine": {"name": "ollama"}, "weights": "q4_k_m", "kv_cache": {"k": "q8_0", "v": "q5_1"}},
+         "engine_without_kv_format"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_run(card: str, count: int, spec: dict[str, Any], code: str) -> None:
     found = blockers(resolved(card, count, **spec))
     assert code in {blocker.code for blocker in found}
@@ -48,6 +57,12 @@ def test_what_cannot_run(card: str, count: int, spec: dict[str, Any], code: str)
         ("RTX 4090", 1, {"engine": {"name": "ollama"}, "weights": "q4_k_m"}),
         ("MI300X", 1, {"engine": {"name": "vllm"}, "weights": "bf16"}),
         ("M4 Max", 1, {"engine": {"name": "mlx"}, "weights": "mlx-4bit-g64"}),
+        ("M4 Max", 1, {"weights": "fp8"}),
+        ("H100", 1, {"engine": {"name": "vllm"}, "kv_cache": "fp8"}),
+        ("H100", 1, {"engine": {"name": "sglang"}, "kv_cache": "8bit"}),
+        ("RTX 4090", 1, {"engine": {"name": "llama.cpp"}, "weights": "q4_k_m", "kv_cache": {"k": "q8_0", "v": "f16"}}),
+        ("M4 Max", 1, {"engine": {"name": "mlx"}, "weights": "mlx-4bit-g64", "kv_cache": "8bit"}),
+        ("RTX 4090", 1, {"engine": {"name": "exllamav3"}, "weights": "exl3-4bpw", "kv_cache": "q8_0"}),
     ],
 )
 def test_what_can_run(card: str, count: int, spec: dict[str, Any]) -> None:
@@ -79,3 +94,16 @@ def test_idle_devices_are_named() -> None:
 def test_an_unnamed_card_needs_its_memory() -> None:
     with pytest.raises(UserError, match="memory_gb"):
         resolve(parse_spec({"model": LLAMA, "hardware": [{"count": 2}]}))
+
+
+@pytest.mark.parametrize("engine", ["llama.cpp", "ollama", "transformers"])
+def test_a_local_engine_cannot_run_before_it_fits(engine: str) -> None:
+    spec = {
+        "model": LLAMA,
+        "weights": "mlx-4bit",
+        "engine": {"name": engine},
+        "hardware": [{"accelerator": "RTX 4090"}],
+    }
+    found = estimate_data(spec | {"context_tokens": 8192})
+    assert (found.ok, found.verdict, found.fits) == (True, "no", False)
+    assert found.reasons[0].params["blocker"] == "engine_without_format"
