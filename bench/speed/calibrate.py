@@ -14,7 +14,7 @@ import numpy as np
 
 from bench.speed.problem import Param, Problem
 from sizing.speed.factors import FACTORS
-from sizing.speed.ranges import SPREAD_BY, groups
+from sizing.speed.ranges import SPREAD_BY, scenarios
 
 OUT = Path("sizing/speed/data/calibration.json")
 LEFT_OUT = Path("bench/speed/left_out.json")
@@ -23,6 +23,7 @@ _FEWEST = 15
 _PRIOR_SOURCES = 3.0
 # How often a question is of that kind: a machine and model near one measured, a model new on a known machine, nothing known of it.
 WEIGHTS = {"row": 3, "model": 1, "source": 1}
+_EACH = sum(WEIGHTS.values())
 
 
 @dataclass(frozen=True)
@@ -88,20 +89,22 @@ class _Value:
 
 def ranges(problem: Problem, left: Residuals) -> dict[str, Any]:
     """Quantiles of log(measured / predicted) by scenario and figure, wider or narrower by what is known to scatter."""
-    values: dict[str, list[_Value]] = defaultdict(list)
+    groups: dict[str, list[_Value]] = defaultdict(list)
     for n, item in enumerate(problem.items):
         row = problem.rows[item.row]
         for residuals in left.weighted():
-            for name in groups(row.drivers, item.figure):
-                values[name].append(_Value(float(residuals[n]), row.source, row.drivers.axes))
-    each = sum(WEIGHTS.values())
-    enough = {name: found for name, found in values.items() if len(found) >= _FEWEST * each or name.startswith("any/")}
-    return {name: _range_of(found, each) for name, found in sorted(enough.items())}
+            for name in {*scenarios(row.drivers), "any"}:
+                groups[f"{name}/{item.figure}"].append(_Value(float(residuals[n]), row.source, row.drivers.axes))
+    enough = _FEWEST * _EACH
+    return {
+        name: _range_of(values)
+        for name, values in sorted(groups.items())
+        if len(values) >= enough or name.startswith("any/")
+    }
 
 
-def _range_of(values: list[_Value], each: int) -> dict[str, Any]:
-    scales: dict[str, dict[str, Any]] = {}
-    logs = np.array([value.log for value in values])
+def _range_of(values: list[_Value]) -> dict[str, Any]:
+    logs, scales = np.array([value.log for value in values]), {}
     for axis in SPREAD_BY:
         members: dict[str, list[int]] = defaultdict(list)
         for n, value in enumerate(values):
@@ -112,10 +115,17 @@ def _range_of(values: list[_Value], each: int) -> dict[str, Any]:
             own = float(np.quantile(np.abs(logs[numbers]), 0.8))
             sources = len({values[n].source for n in numbers})
             scale = math.exp(math.log(max(own, 0.02) / common) * sources / (sources + _PRIOR_SOURCES))
-            scales[key] = {"scale": round(scale, 3), "rows": len(numbers) // each, "sources": sources}
+            scales[key] = {"scale": round(scale, 3), "rows": len(numbers) // _EACH, "sources": sources}
             logs[numbers] /= scale
+    stated = {
+        kind: _ends(logs[numbers])
+        for kind in ("all", "part")
+        if len(numbers := [n for n, value in enumerate(values) if value.axes["stated"] == kind]) >= _FEWEST * _EACH
+    }
+    return {**_ends(logs), "unknown": 1.5, "stated": stated, "scales": scales}
+
+
+def _ends(logs: np.ndarray) -> dict[str, Any]:
     low, high = np.quantile(logs, [0.1, 0.9])
-    return {
-        "low": round(min(-0.02, float(low)), 4), "high": round(max(0.02, float(high)), 4), "rows": len(values) // each,
-        "unknown": 1.5, "scales": scales,
-    }  # fmt: skip
+    rows = len(logs) // _EACH
+    return {"low": round(min(-0.02, float(low)), 4), "high": round(max(0.02, float(high)), 4), "rows": rows}

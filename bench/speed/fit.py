@@ -25,7 +25,7 @@ def left_out(problem: Problem, values: np.ndarray) -> Residuals:
     return Residuals(
         row=line.left_out(problem.prior, groups_by(problem, by_row)),
         model=line.left_out(problem.prior, groups_by(problem, by_source_and_model)),
-        source=problem.truth - refitted(problem, values, groups_by(problem, by_source)),
+        source=problem.truth - refitted(problem, groups_by(problem, by_source)),
     )
 
 

@@ -15,11 +15,11 @@ from bench.speed.rows import Row
 HUBER = 1.5
 
 
-def fit(problem: Problem, turns: int = 14) -> np.ndarray:
-    """Gauss-Newton over all items, the Jacobian anew every turn."""
-    values, everything = problem.mean.copy(), np.arange(len(problem.items))
+def fit(problem: Problem, held: np.ndarray | None = None, turns: int = 14) -> np.ndarray:
+    """Gauss-Newton from what is known beforehand over the items held (all, if not said), the Jacobian anew every turn."""
+    values, held = problem.mean.copy(), np.arange(len(problem.items)) if held is None else held
     for _ in range(turns):
-        values, better = _turn(problem, values, everything, problem.jacobian(values))
+        values, better = _turn(problem, values, held, problem.jacobian(values))
         if not better:
             break
     return values
@@ -91,19 +91,12 @@ def linearised(problem: Problem, values: np.ndarray) -> Linear:
     return Linear(slope, _variance(problem, residual), residual + slope @ (values - problem.mean))
 
 
-def refitted(problem: Problem, values: np.ndarray, groups: Iterable[np.ndarray], turns: int = 3) -> np.ndarray:
-    """Logarithms of what fits say of the items of each group that they never saw.
-
-    Each starts at the fit of all and goes on without the group, along the slopes found there.
-    """
-    out, slope = problem.predict(values), problem.jacobian(values)
+def refitted(problem: Problem, groups: Iterable[np.ndarray]) -> np.ndarray:
+    """Logarithms of what fits say of the items of each group that they never saw, each made from the beginning."""
+    out = np.zeros(len(problem.items))
     for group in groups:
-        held = np.setdiff1d(np.arange(len(problem.items)), group)
-        fitted, better = values, True
-        for _ in range(turns):
-            if better:
-                fitted, better = _turn(problem, fitted, held, slope)
-        out[group] = problem.predict(fitted, sorted({problem.items[n].row for n in group}))[group]
+        values = fit(problem, np.setdiff1d(np.arange(len(problem.items)), group))
+        out[group] = problem.predict(values, sorted({problem.items[n].row for n in group}))[group]
     return out
 
 

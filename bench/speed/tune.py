@@ -58,13 +58,18 @@ def search(judge: Judge, start: Priors, held: np.ndarray) -> Priors:
     best, error = start, judge.error(start, held)
     for kind, name in [*(("axis", axis) for axis in start.axis), *(("scale", factor) for factor in FACTORS)]:
         for times in _MOVES:
-            widths = getattr(best, kind)
-            tried = replace(best, **{kind: {**widths, name: widths.get(name, 1.0) * times}})
+            tried = _widened(best, kind, name, times)
             new = judge.error(tried, held)
             if new < error - _PENALTY:
                 best, error = tried, new
                 break
     return best
+
+
+def _widened(priors: Priors, kind: str, name: str, times: float) -> Priors:
+    if kind == "axis":
+        return replace(priors, axis={**priors.axis, name: priors.axis[name] * times})
+    return replace(priors, scale={**priors.scale, name: priors.scale.get(name, 1.0) * times})
 
 
 def halfway(start: Priors, end: Priors) -> Priors:
