@@ -1,4 +1,4 @@
-"""docs/slack_faults.md: every row has a test that exists, or says why it does not apply."""
+"""docs/slack_faults.md and docs/operating.md: every row has a test that exists, or says why it does not apply."""
 
 from __future__ import annotations
 
@@ -29,10 +29,22 @@ def _functions(path: str) -> frozenset[str]:
     return frozenset(n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
+def _named(cell: str) -> list[str]:
+    """The tests that a cell names, each of which exists."""
+    named = re.findall(r"`([\w/]+\.py)::(\w+)`", cell)
+    assert len(named) == cell.count("`") // 2
+    assert [name for path, name in named if name not in _functions(path)] == []
+    return [name for _, name in named]
+
+
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row_has_a_test_or_a_reason(row: str) -> None:
     _, here, tests = ROWS[row]
-    named = re.findall(r"`([\w/]+\.py)::(\w+)`", tests)
-    assert len(named) == tests.count("`") // 2
-    assert named or here.startswith("Does not apply:")
-    assert [name for path, name in named if name not in _functions(path)] == []
+    assert _named(tests) or here.startswith("Does not apply:")
+
+
+def test_every_fault_has_a_test() -> None:
+    lines = (TESTS.parent / "docs/operating.md").read_text("utf-8").splitlines()
+    cells = [line.strip().strip("|").split("|")[-1] for line in lines if line.startswith("| ")][1:]
+    assert len(cells) == 16
+    assert all(_named(cell) for cell in cells)
