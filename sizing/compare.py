@@ -17,7 +17,7 @@ from sizing.economics import total_rate
 from sizing.errors import UserError
 from sizing.estimate import Estimate
 from sizing.resolve import Resolved, resolve
-from sizing.search.bounds import peak_flop_s
+from sizing.search.bounds import compute_flop_s
 from sizing.spec import WorkloadSpec
 
 _NOTABLE = 1.1
@@ -141,14 +141,16 @@ def _bandwidth(device: Device) -> float | None:
     return device.accelerator.bandwidth_for(device.memory_gib) if device.accelerator else None
 
 
-def _peak(device: Device) -> float | None:
-    return peak_flop_s(device.accelerator) if device.accelerator else None
+def _peak(one: Resolved) -> float:
+    """The dense peak of the operands that the format is multiplied in, of the devices that share a matrix."""
+    rates = [compute_flop_s(device.accelerator, one.weights.id) for device in one.devices if device.accelerator]
+    return min(rates, default=0.0) * one.tensor
 
 
 _MEASURES: dict[str, Callable[[Resolved], float]] = {
     "memory_gib": lambda one: sum(device.visible_gib or 0.0 for device in one.devices),
     "bandwidth_gb_s": lambda one: _per_device(one, _bandwidth) * one.tensor,
-    "peak_flop_s": lambda one: _per_device(one, _peak) * one.tensor,
+    "peak_flop_s": _peak,
     "bits_per_weight": lambda one: one.weights.bits_per_weight or 0.0,
     "kv_bits": lambda one: one.kv_k.bits_per_element,
     "active_params": lambda one: float(one.architecture.params_active),

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bot.compose import topics
 from bot.compose.assumptions import assumption_views
 from bot.compose.common import say_why
+from bot.compose.compared import say_causes, say_money, winner_text
 from bot.compose.draft import Draft
 from bot.compose.labels import option_label
 from bot.compose.options import chart, compare_table
+from bot.compose.prices import has_old_price
 from bot.explain import cite_devices
 from bot.heard import Heard
 from bot.sized import Sized
+from sizing.defaults import Defaults
 
 
-def write(draft: Draft, alternatives: Sequence[Sized], heard: Heard) -> None:
-    """Which of them fit, the table in the order named, and why the best one is as it is."""
+def write(draft: Draft, alternatives: Sequence[Sized], heard: Heard, defaults: Defaults) -> None:
+    """Who is ahead and by what, the table in the order named, and what makes the difference."""
     words = draft.words
     draft.sized = list(alternatives)
     best = ranked(alternatives)[0]
-    draft.headline = _headline(draft, alternatives)
+    names = dict(zip(map(id, alternatives), short_names(alternatives, draft), strict=True))
+    draft.material.add_names(names.values())
+    draft.headline = winner_text(draft, alternatives, names, heard) or _headline(draft, alternatives, names)
+    draft.lead = "" if all(one.estimate.fits for one in alternatives) else _short(draft, alternatives, names)
     draft.table = compare_table(alternatives, words)
     draft.chart = chart(alternatives, words, labels=labels(alternatives, draft))
+    say_causes(draft, alternatives, names, defaults)
+    if heard.asks("cost"):
+        say_money(draft, alternatives, names, defaults)
+    if has_old_price(one.estimate.cost for one in alternatives):
+        draft.say("note", words.text("cost", "old"))
     say_why(draft, best, heard, "")
     for one, label in zip(alternatives, labels(alternatives, draft), strict=True):
         topics.say_asked(draft, one, heard, label=label)
@@ -37,6 +48,14 @@ def labels(alternatives: Sequence[Sized], draft: Draft) -> list[str]:
     return [option_label(one, draft.words, with_model=several) for one in alternatives]
 
 
+def short_names(alternatives: Sequence[Sized], draft: Draft) -> list[str]:
+    """What sets them apart and no more: the model, the hardware, the format; the whole label where that is not enough."""
+    keys = ("model", "hardware", "weights")
+    told = [key for key in keys if len({one.figures[key] for one in alternatives}) > 1]
+    names = [", ".join(str(one.figures[key]) for key in told) for one in alternatives]
+    return names if all(names) and len(set(names)) == len(names) else labels(alternatives, draft)
+
+
 def ranked(alternatives: Sequence[Sized]) -> list[Sized]:
     """Those that fit first, then by what is left on the tightest device."""
     return sorted(alternatives, key=_rank)
@@ -47,16 +66,22 @@ def _rank(one: Sized) -> tuple[int, float]:
     return order.get(one.verdict or "no", 3), -(one.margin_gib if one.margin_gib is not None else float("-inf"))
 
 
-def _headline(draft: Draft, alternatives: Sequence[Sized]) -> str:
+def _short(draft: Draft, alternatives: Sequence[Sized], names: Mapping[int, str]) -> str:
+    """What those that do not fit lack."""
     words = draft.words
-    names = dict(zip(map(id, alternatives), labels(alternatives, draft), strict=True))
+    told = [
+        words.text("side_by_side", "short", label=names[id(one)], missing_gib=-one.margin_gib)
+        for one in alternatives
+        if not one.estimate.fits and one.margin_gib is not None and one.margin_gib < 0
+    ]
+    return " ".join(told)
+
+
+def _headline(draft: Draft, alternatives: Sequence[Sized], names: Mapping[int, str]) -> str:
+    """Fewer than two fit: which one, or which comes closest."""
+    words = draft.words
     fitting = [one for one in alternatives if one.estimate.fits]
-    best = names[id(ranked(alternatives)[0])]
     if not fitting:
-        return words.text("headline", "compare_none_fit", label=best)
-    if len(fitting) == len(alternatives):
-        return words.text("headline", "compare_all_fit", label=best, count=len(alternatives))
-    if len(fitting) == 1:
-        key = "compare_one_tight" if fitting[0].verdict == "tight" else "compare_one_fits"
-        return words.text("headline", key, label=names[id(fitting[0])])
-    return words.text("headline", "compare_some_fit", labels=words.listed(names[id(one)] for one in fitting))
+        return words.text("headline", "compare_none_fit", label=names[id(ranked(alternatives)[0])])
+    key = "compare_one_tight" if fitting[0].verdict == "tight" else "compare_one_fits"
+    return words.text("headline", key, label=names[id(fitting[0])])

@@ -114,6 +114,13 @@ class Bill:
     def text(self, key: str, **params: Any) -> str:
         return self.words.text("bill", key, **params)
 
+    def span(self) -> str:
+        """The years said or written down over, in months where they are no whole years."""
+        years, whole = self.months / 12, self.months % 12 == 0
+        self.draft.material.add(self.months)
+        self.draft.material.add(years)
+        return self.text("years" if whole else "months", count=years if whole else self.months)
+
     def hours(self) -> str:
         """When it runs, as said: `8 h am Tag`, or around the clock."""
         usage, material = self.usage, self.draft.material
@@ -194,7 +201,7 @@ def _total_headline(bill: Bill) -> str | None:
         return None
     params = {one.way: bill.money(one.together) for one in found}
     key = "headline_total" if len(found) > 1 else f"headline_total_{found[0].way}"
-    return bill.text(key, **_named(bill), **params, time=_span(bill), hours=bill.hours())
+    return bill.text(key, **_named(bill), **params, time=bill.span(), hours=bill.hours())
 
 
 def _api_headline(bill: Bill) -> str | None:
@@ -262,15 +269,6 @@ def _named(bill: Bill) -> dict[str, str]:
         "model": str(figures["model"]),
         "weights": str(figures.get("weights") or ""),
     }
-
-
-def _span(bill: Bill) -> str:
-    """The years said, in months where they are no whole years."""
-    years = bill.months / 12
-    bill.draft.material.add(bill.months)
-    bill.draft.material.add(years)
-    whole = bill.months % 12 == 0
-    return bill.text("years" if whole else "months", count=years if whole else bill.months)
 
 
 def say(bill: Bill, question: str) -> None:
@@ -365,7 +363,7 @@ def _rent_or_buy(bill: Bill) -> Iterator[str]:
     buy, rent = found["buy"], found["rent"]
     cheaper = "buy" if buy.together < rent.together else "rent"
     yield bill.text(
-        f"together_{cheaper}", time=_span(bill), hours=bill.hours(), buy=bill.money(buy.together), rent=bill.money(rent.together),
+        f"together_{cheaper}", time=bill.span(), hours=bill.hours(), buy=bill.money(buy.together), rent=bill.money(rent.together),
         once=bill.money(buy.once), difference=bill.money(abs(buy.together - rent.together)),
     )  # fmt: skip
     yield from _even(bill, even.utilisation, even.months)

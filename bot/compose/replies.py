@@ -223,7 +223,7 @@ def _write_specs(draft: Draft, heard: Heard, question: str, defaults: Defaults) 
     sized = [size(spec, defaults) for spec in heard.specs]
     sound = [one for one in sized if one.estimate.ok]
     if len(sound) > 1:
-        comparison.write(draft, sound, heard)
+        comparison.write(draft, sound, heard, defaults)
     elif len(sized) > 1 and not sound:
         write_fault(draft, sized[0])
     else:

@@ -175,10 +175,3 @@ _Peak = Literal["fp8", "int8", "fp4"]
 _OPERANDS: Mapping[str, tuple[_Peak, ...]] = {
     "fp8": ("fp8",), "int8": ("int8",), "nvfp4": ("fp4", "fp8"), "mxfp4": ("fp4",),
 }  # fmt: skip
-
-
-@lru_cache(maxsize=512)
-def peak_flop_s(device: Accelerator) -> float:
-    """The highest dense peak of any number format."""
-    rates = [device.peak_tflops(name) for name in ("fp32", "fp16", "bf16", "fp8", "int8", "fp4")]
-    return max((rate for rate in rates if rate), default=0.0) * 1e12

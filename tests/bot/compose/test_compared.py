@@ -1,0 +1,57 @@
+"""Comparisons name who is ahead and by which measure, and what makes the difference."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.answer import Answer
+from bot.conversation import respond
+from bot.thread import Context, ThreadState
+
+
+def asked(text: str) -> Answer:
+    return respond(text, ThreadState(), Context())[0]
+
+
+def told(answer: Answer, title: str) -> str:
+    return next((part.text for part in answer.paragraphs if part.title == title), "")
+
+
+@pytest.mark.parametrize(
+    ("text", "headline", "difference"),
+    [
+        ("L40S vs H200 for Qwen3-32B fp8", "H200 SXM 141 GB is faster", "times the memory bandwidth"),
+        ("Qwen3-32B fp8 on L40S | Llama 3.3 70B fp8 on H200", "tokens/s per user", "times the parameters"),
+        (
+            "2x L40S mit TP 2 gegen zwei Replikate für Qwen3-14B, 20 gleichzeitige Anfragen",
+            "Tokens/s gesamt",
+            "Kopien des Modells",
+        ),
+        ("Mac Studio M3 Ultra 512GB vs 2x RTX 3090 for Qwen3-32B q4", "is faster", "processor|memory of its own"),
+        ("2x RTX 3090 vs 1x RTX 4090 for Llama 3.3 70B q4", "Only 2 × RTX 3090", "times less memory"),
+        ("Was ist günstiger: eine L40S oder eine H200 für Qwen3-32B fp8?", "kostet weniger", "Speicherbandbreite"),
+    ],
+)
+def test_who_is_ahead_by_what_and_why(text: str, headline: str, difference: str) -> None:
+    answer = asked(text)
+    assert headline in answer.headline
+    why = told(answer, "What makes the difference:") or told(answer, "Was den Unterschied macht:")
+    assert any(part in why for part in difference.split("|")), why
+    assert answer.unverified_numbers == ()
+
+
+def test_the_winner_is_the_one_with_the_better_figure() -> None:
+    answer = asked("L40S vs H200 vs RTX PRO 6000 for Qwen3-32B fp8, which is faster?")
+    rates = [one["speed"]["decode_tok_s_per_user"]["expected"] for one in answer.estimates]
+    names = ("L40S", "H200", "RTX PRO 6000")
+    assert answer.headline.startswith(names[rates.index(max(rates))])
+
+
+def test_buying_one_against_renting_another_counts_the_years() -> None:
+    answer = asked("buy 2x RTX PRO 6000 vs rent 2x H100 for 3 years, Llama 3.3 70B fp8, 10 users")
+    costs = told(answer, "Cost:")
+    assert "bought" in costs and "rented" in costs and costs.count("over 3 years") == 2
+    months = [one["cost"]["monthly"] for one in answer.estimates]
+    assert months[0]["rent"] is None and months[1]["buy"] is None
+    cheaper = "2 × RTX PRO 6000" if months[0]["buy"] < months[1]["rent"] else "2 × H100"
+    assert answer.headline.find(cheaper) >= 0 and "costs less" in answer.headline
