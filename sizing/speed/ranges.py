@@ -29,11 +29,10 @@ def scenarios(known: Drivers) -> tuple[Scenario, ...]:
 def spread(known: Drivers, figure: str) -> tuple[float, float]:
     """(low, high) as multiples of the expected figure; a class of device never measured counts as worse known than the others.
 
-    A load or a version that nobody stated has a spread of its own. Under load the pace of one user scatters as the time per token does.
+    A load or a version that nobody stated has a spread of its own. Under load the pace of one user scatters as that of all does.
     """
     if figure == "decode_tok_s_per_user" and "single" not in scenarios(known):
-        low, high = spread(known, "tpot_ms")
-        return 1 / high, 1 / low
+        figure = "output_tok_s_total"
     ranges = calibration()["ranges"]
     entry = next(ranges[key] for name in (*scenarios(known), "any") if (key := f"{name}/{figure}") in ranges)
     keys = [f"{axis}:{known.axes[axis]}" for axis in SPREAD_BY if axis in known.axes]
