@@ -12,6 +12,7 @@ from typing import Any
 
 from bot.answer import Answer, Lang
 from bot.compose import next_step, replies, wishes
+from bot.compose.contradictions import say_contradictions
 from bot.compose.draft import Draft, finish
 from bot.compose.readings import reading_views
 from bot.explain import DEEPEST, Sources
@@ -51,6 +52,8 @@ def _turn(heard: Heard, text: str, thread: ThreadState, context: Context) -> tup
     turn = _write(draft, heard, text, thread, context)
     if turn is not None and draft.sized:
         _say_readings(draft, heard, engine_defaults(context.defaults))
+    if turn is not None and heard.wish is None and draft.intent != "clarify":
+        say_contradictions(draft, text)
     if heard.wish in _NEW_WORK:
         next_step.add(draft, context.defaults)
     after = thread.undone() if heard.wish == "undo" else ThreadState() if heard.wish == "new" else thread

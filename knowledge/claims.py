@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -30,8 +31,55 @@ class Computed:
 
 
 @dataclass(frozen=True, slots=True)
+class Subject:
+    """What an answer is about, as far as a claim may concern it; `params_b` in billions, ids as in the catalogue."""
+
+    task: str = ""
+    method: str = ""
+    model: str = ""
+    params_b: float = 0.0
+    sixteen_bit: bool = False
+    accelerators: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Which answers a refuted claim concerns: what is sized (every condition given), or words of a text (one of each group)."""
+
+    task: str = ""
+    methods: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    accelerators: tuple[str, ...] = ()
+    min_params_b: float = 0.0
+    native: bool = False
+    terms: tuple[tuple[str, ...], ...] = ()
+
+    def is_sized(self, subject: Subject) -> bool:
+        """Whether an answer that sizes this subject should tell the contradiction."""
+        conditions = [
+            (bool(self.task), subject.task == self.task),
+            (bool(self.methods), subject.method in self.methods),
+            (bool(self.models), subject.model.startswith(self.models)),
+            (bool(self.accelerators), any(each.startswith(self.accelerators) for each in subject.accelerators)),
+            (self.min_params_b > 0, subject.params_b >= self.min_params_b),
+            (self.native, subject.sixteen_bit),
+        ]
+        given = [holds for is_given, holds in conditions if is_given]
+        return bool(given) and all(given)
+
+    def is_said(self, text: str) -> bool:
+        """Whether a text holds a word of every group, within one passage of it."""
+        return bool(self.terms) and all(
+            any(re.search(word, text, re.IGNORECASE) for word in group) for group in self.terms
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
-    """A figure or rule of a guide. `holds` says how far it is true, `say` what to answer."""
+    """A figure or rule of a guide. `holds` says how far it is true, `say` what to answer.
+
+    A contradicted claim has `about` and `told`: which answers it concerns, and the contradiction in a sentence by language.
+    """
 
     id: str
     document: str
@@ -44,6 +92,8 @@ class Claim:
     computed: tuple[Computed, ...]
     say: str
     sources: tuple[str, ...]
+    about: About = field(default_factory=About)
+    told: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -63,6 +113,22 @@ def contradicted(topic: str) -> tuple[Claim, ...]:
     return tuple(claim for claim in claims() if claim.topic == topic and claim.holds == "contradicted")
 
 
+def concerning(texts: Iterable[str], subjects: Sequence[Subject]) -> tuple[Claim, ...]:
+    """The refuted claims that an answer on these subjects should tell, or that one of the texts repeats."""
+    passages = list(texts)
+    return tuple(
+        claim
+        for claim in claims()
+        if claim.holds == "contradicted"
+        and (any(map(claim.about.is_sized, subjects)) or any(map(claim.about.is_said, passages)))
+    )
+
+
+def _about(row: Mapping[str, Any]) -> About:
+    listed: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+    return About(**{**listed, "terms": tuple(tuple(group) for group in row.get("terms") or ())})
+
+
 def _claim(row: Mapping[str, Any]) -> Claim:
     return Claim(
         id=row["id"],
@@ -79,4 +145,6 @@ def _claim(row: Mapping[str, Any]) -> Claim:
         ),
         say=row["say"],
         sources=tuple(row.get("sources") or ()),
+        about=_about(row.get("about") or {}),
+        told=row.get("told") or {},
     )

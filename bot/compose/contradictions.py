@@ -1,0 +1,35 @@
+"""Where a published claim and the engine disagree, an answer that the claim concerns says so, and cites where that is worked out."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.compose.draft import Draft
+from bot.explain import with_mark
+from bot.sized import Sized, device_counts
+from knowledge.claims import Subject, concerning
+
+_MOST: Final = 2
+_SIXTEEN_BIT: Final = frozenset({"bf16", "fp16"})
+
+
+def say_contradictions(draft: Draft, question: str) -> None:
+    """Tells the refuted claims that concern what is sized, or that the question or a quoted passage repeats."""
+    subjects = [_subject(one) for one in draft.sized]
+    quoted = [paragraph.text for paragraph in draft.paragraphs if paragraph.kind == "why"]
+    for claim in concerning([question, draft.headline, draft.lead, *quoted], subjects)[:_MOST]:
+        text = draft.words.text("contradiction", "guide", title=claim.title, told=claim.told[draft.lang])
+        draft.material.add_source(text, draft.lang)
+        draft.say("note", with_mark(text, draft.sources.topic("contradictions", text)), draft.title("contradiction"))
+
+
+def _subject(sized: Sized) -> Subject:
+    spec, resolved = sized.parsed, sized.resolved
+    return Subject(
+        task=spec.task if spec else "",
+        method=(spec.training.method or "") if spec and spec.training else "",
+        model=resolved.architecture.id if resolved else "",
+        params_b=resolved.architecture.params_total / 1e9 if resolved else 0.0,
+        sixteen_bit=bool(resolved and resolved.weights.id in _SIXTEEN_BIT),
+        accelerators=tuple(device_counts(sized)),
+    )
