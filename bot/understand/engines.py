@@ -53,7 +53,9 @@ _ENGINES: tuple[tuple[str, str], ...] = (
     ("mistral.rs", r"mistral\.rs"),
 )  # fmt: skip
 _ENGINE = re.compile(
-    "|".join(rf"(?P<e{n}>(?<![a-z0-9]){pattern}(?![a-z0-9]))" for n, (_, pattern) in enumerate(_ENGINES))
+    "(?<![a-z0-9])(?:"
+    + "|".join(rf"(?P<e{n}>(?:{pattern})(?![a-z0-9]))" for n, (_, pattern) in enumerate(_ENGINES))
+    + ")"
 )
 _MODEL_WORD = re.compile(r"[ \-]?(?:flash|pro)\b")
 _FRONT_ENDS = frozenset(("litellm", "gpustack", "ray"))

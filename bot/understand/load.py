@@ -10,7 +10,7 @@ _AT_ONCE = (
     r"(?:at once|(?:at|in|within) the same (?:time|moment|second|minute|instant)|at a time|"
     r"at one time|at any (?:given |one |single )?(?:time|moment|point)|zu jedem zeitpunkt|"
     r"in der ?selben (?:sekunde|minute)|zum selben zeitpunkt|gleichzeitig(?!keit)\w*|"
-    r"parallel\w*|simultan\w*|concurrent\w*|zeitgleich|in parallel|auf einmal|in flight|"
+    r"parallel\w*(?!\s?[:=]?\s?\d{1,4}\s?(?:$|[,;.!?\n)]))|simultan\w*|concurrent\w*|zeitgleich|in parallel|auf einmal|in flight|"
     r"zur selben zeit|"
     r"zur gleichen zeit|simultaneous\w*|to be served together|side by side|"
     r"nebeneinander|together(?!\s?(?:api|ai\b|\.ai|with)))"

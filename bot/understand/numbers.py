@@ -180,7 +180,12 @@ _SCALE = re.compile(
     r"|\s(?P<loose>k|m)(?=\s?(?:tok|ctx|context|kontext|chunks|docs|dok|samples|param|eur|usd|"
     r"€|\$)))"
 )
-_FIGURE = re.compile(r"\d++(?:[.,'](?=\d)\d++)*+(?:e\+?\d{1,9}|(?:\^|\*\*)\d{1,9})?")
+# "15 000 €": a blank divides thousands only before something counted, else two figures stand side by side.
+_FIGURE = re.compile(
+    r"(?<![a-z\d.,])\d{1,3}(?: \d{3})++(?=\s?(?:€|eur|usd|\$|tok|nutzer|users?\b|dok|docs?\b|documents|pdfs?\b|"
+    r"seiten|pages|requests|anfragen))|"
+    r"\d++(?:[.,'](?=\d)\d++)*+(?:e\+?\d{1,9}|(?:\^|\*\*)\d{1,9})?"
+)
 _WORD_FIGURE = re.compile(
     r"(?<![a-z0-9])(?:" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + r")(?![a-z0-9])"
 )
@@ -247,7 +252,7 @@ def _glued_before(folded: str, start: int) -> str | None:
 
 
 def _quantity(folded: str, found: re.Match[str], glued: str, lang: str) -> Quantity:
-    text, start, end = found.group(), found.start(), found.end()
+    text, start, end = found.group().replace(" ", "'"), found.start(), found.end()
     scale, factor = "", 1.0
     scaled = _SCALE.match(folded, end)
     if scaled and not (scaled.group("tight") == "m" and not _scales_m(folded, scaled.end())):

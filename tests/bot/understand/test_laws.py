@@ -94,6 +94,79 @@ def test_wordings_of_a_count_agree(count: int, device: str, wording: str) -> Non
 
 
 @given(
+    counts,
+    devices,
+    st.sampled_from(["{d} x{n}", "{d} *{n}", "{d} ({n}x)", "{n} mal {d}", "{n} times {d}", "{n} pcs {d}"]),
+)
+@_FEW
+def test_a_count_may_stand_behind_its_device(count: int, device: str, wording: str) -> None:
+    (got,) = read(f"Llama 3.3 70B on {wording.format(n=count, d=device)}?").hardware
+    (plain,) = read(f"Llama 3.3 70B on {count}x {device}?").hardware
+    assert got == plain
+
+
+@given(
+    st.sampled_from([12, 16, 20, 24, 32, 48, 80]),
+    st.sampled_from(["{n} GB", "{n}GB", "{n} gb", "{n}G", "{n} GiB", "{n}-GB", "{n} gigs"]),
+    st.sampled_from(["does Qwen3-14B fit on a {m} card?", "passt Qwen3-14B auf eine Karte mit {m}?"]),
+)
+@_FEW
+def test_units_of_memory_do_not_matter(size: int, unit: str, sentence: str) -> None:
+    (card,) = read(sentence.format(m=unit.format(n=size))).hardware
+    assert (card.accelerator, card.count, card.memory_gb) == ("unknown", 1, size)
+
+
+@given(
+    st.integers(2, 90),
+    st.sampled_from(
+        [
+            "{n}.000 €",
+            "{n} 000 €",
+            "{n}k €",
+            "{n}k€",
+            "{n} T€",
+            "{n} Tsd. Euro",
+            "€{n}k",
+            "{n}.000,00 EUR",
+            "{n} tausend Euro",
+        ]
+    ),
+)
+@_FEW
+def test_wordings_of_an_amount_agree(thousands: int, wording: str) -> None:
+    got = read(f"Budget {wording.format(n=thousands)}, was brauchen wir für Qwen3-14B?")
+    assert got.budget is not None
+    assert (got.budget.amount, got.budget.currency, got.budget.period) == (thousands * 1000, "EUR", "once")
+
+
+@given(models, formats, lengths, loads, counts, devices)
+@_FEW
+def test_both_languages_lead_to_the_same_spec(
+    model: str, weights: str, length: int, load: int, count: int, device: str
+) -> None:
+    english = f"Does {model} in {weights} fit on {count} {device} with {length}k context and {load} users at once?"
+    german = f"Passt {model} in {weights} auf {count} {device} mit {length}k Kontext und {load} Nutzern gleichzeitig?"
+    assert _named(read(german)) == _named(read(english))
+    assert read(english).concurrency == load
+
+
+@given(
+    st.sampled_from(["20 users", "8k context", "fp8"]),
+    st.sampled_from(["{a}, {b}", "{b} und {a}", "{a} / {b}", "{a}\n{b}", "- {a}\n- {b}", "{a}; {b}", "({a}) {b}"]),
+    st.sampled_from(["L40S", "2x RTX 4090", "a 4090"]),
+)
+@_FEW
+def test_what_divides_the_parts_of_a_message_does_not_matter(part: str, wording: str, machine: str) -> None:
+    got = read(f"Qwen3-14B auf {machine}: " + wording.format(a=part, b="parallel 4"))
+    plain = read(f"Qwen3-14B auf {machine}: {part}, parallel 4")
+    assert _spec_of(got) == _spec_of(plain)
+
+
+def _spec_of(got: Request) -> dict[str, Any]:
+    return {name: getattr(got, name) for name in FIELDS}
+
+
+@given(
     models,
     devices,
     st.sampled_from(["-", "–", "—"]),
