@@ -49,7 +49,7 @@ def placement(resolved: Resolved, estimate: Estimate, words: Words, *, is_bench:
     for text in [";".join(overrides)] if is_bench and overrides else overrides:
         words.option("-ot", text)
     uneven = _warning(estimate, "uneven_split_needed")
-    parts = asked.tensor_split or (uneven.params["layers_per_device"] if uneven else None)
+    parts = asked.tensor_split or (uneven.params if uneven else params).get("layers_per_device")
     if parts:
         words.option("-ts", ("/" if is_bench else ",").join(f"{part:g}" for part in parts))
 

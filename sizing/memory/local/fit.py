@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from sizing.devices import is_cpu
+from sizing.devices import Device, is_cpu
 from sizing.memory.local.llama import Layout, lay_out, layer_sizes
 from sizing.memory.local.uncertainty import CONTEXT_SPREAD_MIB
 from sizing.resolve import Resolved
@@ -20,12 +20,16 @@ _KEPT_FREE_MIB = {"llama.cpp": 1024.0, "ik_llama.cpp": 512.0, "ollama": 457.0, "
 
 @dataclass(frozen=True, slots=True)
 class LayerFit:
-    """A placement that fits: `gpu_layers` as `-ngl` counts them; `cpu_moe_layers` None where layers move whole."""
+    """A placement that fits: `gpu_layers` as `-ngl` counts them; `cpu_moe_layers` None where layers move whole.
+
+    `split` are the layers of each card (`-ts`), None where the engine's own split does.
+    """
 
     gpu_layers: int
     total_layers: int
     cpu_moe_layers: int | None
     host_bytes: float
+    split: tuple[int, ...] | None = None
 
 
 def kept_free_bytes(engine: str) -> float:
@@ -59,15 +63,48 @@ def fit_layers(resolved: Resolved, keep_bytes: float | None = None) -> LayerFit 
     if fits(lay_out(resolved, cards, gpu_layers=layers + 1), keep):
         return None
     if resolved.architecture.is_moe:
-        moved = _smallest(lambda n: lay_out(resolved, cards, gpu_layers=layers + 1, cpu_moe_layers=n), layers, keep)
+        moved = _smallest(lambda n: _spread_out(resolved, cards, layers + 1, n, keep), layers, keep)
         if moved is not None:
             count, layout = moved
-            return LayerFit(layers + 1, layers + 1, count, layout.on_host.total)
-    found = _smallest(lambda n: lay_out(resolved, cards, gpu_layers=layers + 1 - n), layers, keep)
+            own = fits(lay_out(resolved, cards, gpu_layers=layers + 1, cpu_moe_layers=count), keep)
+            return LayerFit(
+                layers + 1, layers + 1, count, layout.on_host.total, None if own else layers_per_device(layout)
+            )
+    found = _smallest(lambda n: _spread_out(resolved, cards, layers + 1 - n, None, keep), layers, keep)
     if found is None:
         return None
     count, layout = found
-    return LayerFit(layers + 1 - count, layers + 1, None, layout.on_host.total)
+    own = fits(lay_out(resolved, cards, gpu_layers=layers + 1 - count), keep)
+    return LayerFit(
+        layers + 1 - count, layers + 1, None, layout.on_host.total, None if own else layers_per_device(layout)
+    )
+
+
+def layers_per_device(layout: Layout) -> tuple[int, ...]:
+    """Layers on each device as `-ts` takes them: the output layer counts as one, as in `-ngl`."""
+    placement = layout.placement
+    return tuple(placement.layers_on(n) + (n == placement.output) for n in range(len(layout.devices)))
+
+
+def _spread_out(
+    resolved: Resolved, cards: Sequence[Device], gpu_layers: int, cpu_moe_layers: int | None, keep: float
+) -> Layout:
+    """The engine's own split, else one that deals the layers by their bytes: with the experts of the first layers in RAM
+    the first card would stay nearly empty."""
+    layout = lay_out(resolved, cards, gpu_layers=gpu_layers, cpu_moe_layers=cpu_moe_layers)
+    if len(layout.devices) < 2 or _is_stated(resolved):
+        return layout
+    for _ in range(_DEALS):
+        if fits(layout, keep):
+            break
+        split = _dealt(layout, keep)
+        layout = lay_out(resolved, cards, gpu_layers=gpu_layers, cpu_moe_layers=cpu_moe_layers, split=split)
+    return layout
+
+
+def _is_stated(resolved: Resolved) -> bool:
+    asked = resolved.spec.engine
+    return asked.tensor_split is not None or asked.split_mode not in (None, "layer")
 
 
 def fit_whole_layers(resolved: Resolved) -> Layout | None:
@@ -81,8 +118,7 @@ def fit_whole_layers(resolved: Resolved) -> Layout | None:
 def rebalanced(resolved: Resolved, layout: Layout) -> Layout | None:
     """The layout with layers dealt by what each card has left after its buffers (`-ts`); None where that does not
     fit or the split was stated. Buffers follow the layers, so that it is dealt anew a few times."""
-    stated = resolved.spec.engine
-    if stated.tensor_split or stated.split_mode not in (None, "layer"):
+    if _is_stated(resolved):
         return None
     if len(layout.devices) < 2 or any(device.visible_gib is None for device in layout.devices):
         return None
@@ -93,17 +129,17 @@ def rebalanced(resolved: Resolved, layout: Layout) -> Layout | None:
     return None
 
 
-def _dealt(layout: Layout) -> list[float]:
+def _dealt(layout: Layout, keep_bytes: float = 0.0) -> list[float]:
     """Layers for each card (the output layer counts as one), so that their bytes are in proportion to what the card has for them."""
     rooms = [
-        max(0.0, room(layout, index, 0.0) + part.weights + part.kv + part.state)
+        max(0.0, room(layout, index, keep_bytes) + part.weights + part.kv + part.state)
         for index, part in enumerate(layout.on_device)
     ]
     bounds = list(accumulate(each / (sum(rooms) or 1.0) for each in rooms))
     sizes = layer_sizes(layout)
-    counts, reached = [0.0] * len(rooms), 0.0
+    counts, reached, total = [0.0] * len(rooms), 0.0, sum(sizes) or 1.0
     for size in sizes:
-        middle = (reached + size / 2) / sum(sizes)
+        middle = (reached + size / 2) / total
         counts[min(bisect_right(bounds, middle), len(counts) - 1)] += 1
         reached += size
     return counts

@@ -10,7 +10,7 @@ from sizing.devices import Device, is_cpu, is_unified
 from sizing.estimate import Warning_
 from sizing.memory.local import derivation
 from sizing.memory.local.beside import beside_bytes, projector_bytes
-from sizing.memory.local.fit import fit_layers, fit_whole_layers, fits, rebalanced
+from sizing.memory.local.fit import LayerFit, fit_layers, fit_whole_layers, fits, layers_per_device, rebalanced
 from sizing.memory.local.llama import Layout, lay_out
 from sizing.memory.local.tensors import Kind, TensorShares, kind_of, sequences_of, shares, split_over
 from sizing.memory.local.uncertainty import spread_bytes
@@ -70,13 +70,21 @@ def _offloaded(resolved: Resolved, devices: tuple[Device, ...]) -> tuple[Layout,
     found = fit_layers(resolved)
     if found is None or found.host_bytes > resolved.spec.host.ram_gb * GB:
         return None
-    layout = lay_out(resolved, devices, gpu_layers=found.gpu_layers, cpu_moe_layers=found.cpu_moe_layers)
-    params = {
-        "gpu_layers": found.gpu_layers, "layers": found.total_layers, "cpu_moe_layers": found.cpu_moe_layers,
-        "host_gib": gib(layout.on_host.total),
-    }  # fmt: skip
+    layout = lay_out(
+        resolved, devices, gpu_layers=found.gpu_layers, cpu_moe_layers=found.cpu_moe_layers, split=found.split
+    )
+    params = _moved(found, layout.on_host.total)
     text = f"{gib(layout.on_host.total):.1f} GiB of it lie in RAM; generation runs at the pace of the RAM"
     return layout, [Warning_(code="offloaded_to_ram", params=params, message=text)]
+
+
+def _moved(found: LayerFit, host_bytes: float) -> dict[str, object]:
+    """What a launch line and a sentence need to know of a placement."""
+    params: dict[str, object] = {
+        "gpu_layers": found.gpu_layers, "layers": found.total_layers, "cpu_moe_layers": found.cpu_moe_layers,
+        "host_gib": gib(host_bytes),
+    }  # fmt: skip
+    return params if found.split is None else params | {"layers_per_device": list(found.split)}
 
 
 def _ram_takes(resolved: Resolved, layout: Layout) -> bool:
@@ -88,8 +96,7 @@ def _ram_takes(resolved: Resolved, layout: Layout) -> bool:
 
 
 def _uneven(layout: Layout) -> Warning_:
-    output = layout.placement.output  # counts as one layer, as in `-ngl`
-    counts = [layout.placement.layers_on(index) + (index == output) for index in range(len(layout.devices))]
+    counts = list(layers_per_device(layout))
     text = "--tensor-split " + ",".join(map(str, counts))
     return Warning_(
         code="uneven_split_needed",
@@ -235,10 +242,7 @@ def _offload_alternative(resolved: Resolved) -> tuple[Warning_, ...]:
     found = fit_layers(resolved)
     if found is None:
         return ()
-    params = {
-        "gpu_layers": found.gpu_layers, "layers": found.total_layers, "cpu_moe_layers": found.cpu_moe_layers,
-        "host_gib": gib(found.host_bytes),
-    }  # fmt: skip
+    params = _moved(found, found.host_bytes)
     if found.cpu_moe_layers is not None:
         text = f"fits with the experts of {found.cpu_moe_layers} layers in RAM (--n-cpu-moe {found.cpu_moe_layers})"
     else:

@@ -357,3 +357,17 @@ def test_patterns_that_people_write_are_read(pattern: str) -> None:
 def test_a_split_for_other_cards_is_refused(parts: list[float]) -> None:
     with pytest.raises(UserError, match="one part for each of the 2 cards"):
         _plan("Qwen3-8B", count=2, context_tokens=4096, engine={"tensor_split": parts})
+
+
+def test_experts_in_ram_leave_no_card_empty() -> None:
+    """`--n-cpu-moe` counts from the first layer: with the engine's own split the first card would hold attention alone."""
+    fields: dict[str, Any] = {"count": 2, "context_tokens": 8192}
+    plan = _plan("Qwen3-235B-A22B", host={"ram_gb": 256}, **fields)
+    found = plan.warnings[0].params
+    assert plan.warnings[0].code == "offloaded_to_ram"
+    assert all(device.total_bytes > 0.85 * (device.usable_bytes or 0.0) for device in plan.devices)
+    resolved = _resolved("Qwen3-235B-A22B", engine={"tensor_split": found["layers_per_device"]}, **fields)
+    again = lay_out(resolved, resolved.devices, gpu_layers=95, cpu_moe_layers=found["cpu_moe_layers"])
+    assert [part.weights for part in again.on_device] == [device.weights_bytes for device in plan.devices]
+    even = _resolved("Qwen3-235B-A22B", **fields)
+    assert not fits(lay_out(even, even.devices, gpu_layers=95, cpu_moe_layers=found["cpu_moe_layers"]))
