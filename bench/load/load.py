@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import random
 import statistics
 import time
 from collections import Counter
@@ -21,19 +22,22 @@ from playground.delivery import Delivery
 from playground.slack import Slack
 from playground.workspace import Channel, User
 
-# Four of five name their hardware.
+# Four of five name their hardware. Users and contexts differ from one question to the next, as they do among people: what was
+# computed before is of little use.
 TEXTS: Final = (
-    "Llama 3.1 8B in FP8 on an L4, 8k context, 5 users",
-    "Passt Qwen3 32B in Q4_K_M auf eine RTX 4090 mit 16k Kontext?",
-    "llama3.3-70b q4 32k x10 on 2x4090",
-    "Wie schnell läuft Mistral Small 3.1 24B in FP8 auf einer L40S mit 8 Nutzern?",
-    "Which GPU for Llama 3.1 8B in FP8, 50 concurrent chats of 8k?",
-    "gpt-oss-20b on an RTX 4090, 20 parallel chats, 16k",
-    "Does Gemma 3 27B in bf16 fit on an A100 80GB with 32k context?",
-    "Qwen3 8B AWQ auf 1x RTX 3090, 4 Nutzer, 32k",
-    "Llama 3.3 70B FP8 on 2x H100, 32 users with 16k, vLLM",
-    "Was brauchen wir für ein 70B-Modell mit 20 Nutzern?",
+    "Llama 3.1 8B in FP8 on an L4, {k}k context, {users} users",
+    "Passt Qwen3 32B in Q4_K_M auf eine RTX 4090 mit {k}k Kontext?",
+    "llama3.3-70b q4 {k}k x{users} on 2x4090",
+    "Wie schnell läuft Mistral Small 3.1 24B in FP8 auf einer L40S mit {users} Nutzern?",
+    "Which GPU for Llama 3.1 8B in FP8, {users} concurrent chats of {k}k?",
+    "gpt-oss-20b on an RTX 4090, {users} parallel chats, {k}k",
+    "Does Gemma 3 27B in bf16 fit on an A100 80GB with {k}k context?",
+    "Qwen3 8B AWQ auf 1x RTX 3090, {users} Nutzer, {k}k",
+    "Llama 3.3 70B FP8 on 2x H100, {users} users with {k}k, vLLM",
+    "Was brauchen wir für ein 70B-Modell mit {users} Nutzern?",
 )
+_CONTEXTS_K: Final = (4, 6, 8, 12, 16, 20, 24, 32, 48, 64)
+_MOST_USERS: Final = 60
 _PEOPLE: Final = 40
 _PATIENCE_S: Final = 120.0
 _Way = Callable[..., Awaitable[None]]
@@ -112,9 +116,14 @@ async def _warm(deployment: Deployment) -> None:
     """One question to each replica that is no part of the count: a server is warm before its busy morning."""
     anna = deployment.slack.workspace.add_user("warm")
     channel = deployment.slack.workspace.add_channel("warm", anna)
-    for text in TEXTS:
-        question = await deployment.slack.mention(anna, channel, text)
+    for n in range(len(TEXTS)):
+        question = await deployment.slack.mention(anna, channel, _text(n, random.Random(n)))
         await deployment.slack.answer(question, timeout_s=300)
+
+
+def _text(number: int, chance: random.Random) -> str:
+    users, context_k = chance.randint(1, _MOST_USERS), chance.choice(_CONTEXTS_K)
+    return TEXTS[number % len(TEXTS)].format(users=users, k=context_k)
 
 
 def _cpu_s(replicas: list[Replica]) -> float:
@@ -134,13 +143,14 @@ async def _ask(
     people = [slack.workspace.add_user(f"person{n}") for n in range(_PEOPLE)]
     channels = [slack.workspace.add_channel(f"c{n}", *people) for n in range(_PEOPLE)]
     running: set[asyncio.Task[None]] = set()
+    chance = random.Random(7)
     ways: list[tuple[float, _Way]] = [(slash_per_s, _slash), (questions_per_s, _question)]
     due = sorted(((n / rate, n, way) for rate, way in ways for n in range(round(seconds * rate))), key=itemgetter(0))
     started = time.monotonic()
     for when, n, way in due:
         await asyncio.sleep(max(0.0, started + when - time.monotonic()))
         place = n % _PEOPLE
-        task = asyncio.create_task(way(slack, people[place], channels[place], TEXTS[n % len(TEXTS)], asked, found))
+        task = asyncio.create_task(way(slack, people[place], channels[place], _text(n, chance), asked, found))
         running.add(task)
         task.add_done_callback(running.discard)
     await asyncio.gather(*running)
