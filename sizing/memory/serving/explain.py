@@ -8,6 +8,7 @@ from typing import Any
 from sizing.architecture.types import Architecture
 from sizing.estimate import DerivationStep
 from sizing.memory.serving.activations import activations_of, sampler_bytes
+from sizing.memory.serving.besides import draft_bytes
 from sizing.memory.serving.pages import PagedCache
 from sizing.memory.serving.work import (
     Rank,
@@ -61,6 +62,12 @@ def _weights_step(serving: Serving, rank: Rank) -> DerivationStep:
     inputs: dict[str, Any] = {f"{name}_gib": round(gib(size), 3) for name, size in classes.items() if size > 0}
     inputs |= {"format": resolved.weights.id, "tensor": serving.layout.tensor, "pipeline": serving.layout.pipeline}
     inputs |= {"expert_degree": serving.layout.expert_degree, "stage": rank.stage}
+    extras = {
+        "draft_gib": round(gib(draft_bytes(resolved, serving.layout, serving.settings)), 3),
+        "spare_experts": serving.layout.spare_experts,
+        "offloaded_gib": round(gib(rank.loading.offloaded_bytes), 3),
+    }
+    inputs |= {name: value for name, value in extras.items() if value}
     formula = "sum over classes of parameters x bits / 8 / degree of the class; routers, norms and latent down-projections repeat"
     return _step("weights_gib", formula, inputs, gib(rank.weights_bytes), _sources(resolved.architecture))
 

@@ -55,6 +55,15 @@ def test_a_draft_nobody_knows_is_named() -> None:
     assert getattr(fault.value, "field", None) == "engine.speculative.model"
 
 
+def test_the_derivation_names_what_came_on_request() -> None:
+    engine = {"redundant_experts": 32, "cpu_offload_gib": 2.0, "speculative": {"method": "mtp", "tokens": 1}}
+    found = plan(DEEPSEEK, "H200", 8, weights="fp8", parallel={"tensor": 8, "expert": 8}, engine=engine)
+    step = next(step for step in found.derivation() if step.quantity == "weights_gib")
+    assert (step.inputs["spare_experts"], step.inputs["offloaded_gib"]) == (32, 2.0)
+    assert step.inputs["draft_gib"] > 1
+    assert step.value == pytest.approx(weights_gib(found))
+
+
 def test_spare_experts_are_whole_copies() -> None:
     """32 beside 256: an eighth more of 653B parameters in FP8, over eight cards."""
     layout = {"tensor": 8, "expert": 8}
