@@ -101,6 +101,9 @@ def _gather(draft: Draft) -> None:
         material.add_data(one.estimate.model_dump(mode="json"))
         material.add_data(dict(one.figures))
         material.add_names(str(value) for value in one.figures.values() if isinstance(value, str))
+        for assumed in one.estimate.assumptions:
+            if isinstance(assumed.value, float) and 0 < assumed.value <= 1:
+                material.add(assumed.value, "share")
         _add_catalogue(one, material)
     for estimate in draft.flips:
         material.add_data(estimate.model_dump(mode="json", exclude={"derivation"}))

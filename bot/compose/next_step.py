@@ -20,7 +20,8 @@ _LONGEST_LINE: Final = 260
 def add(draft: Draft, defaults: TeamDefaults) -> None:
     """The last paragraph; none where the answer has one, gives commands, asks back or declines."""
     titles = {draft.title(key) for key in _DONE}
-    asks = any(paragraph.kind in ("clarify", "refusal", "derivation") for paragraph in draft.paragraphs)
+    kinds = {paragraph.kind for paragraph in draft.paragraphs}
+    asks = bool(kinds & {"refusal", "derivation"}) or ("clarify" in kinds and not draft.sized)
     if not draft.in_scope or not draft.headline or draft.commands or asks:
         return
     if any(paragraph.title in titles for paragraph in draft.paragraphs):

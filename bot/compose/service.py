@@ -94,8 +94,7 @@ def _write(draft: Draft, best: Sized | None, options: list[Sized], work: Mapping
     index = work["index"]
     draft.material.add(index["ram_gib"] * 2**30, "bytes")
     pages = work["pages"] == work["documents"]
-    key = "rag_pages" if pages else "rag_documents"
-    amount = words.text("headline", key, documents=work["documents"], pages=work["pages"])
+    amount = words.text("amount", "pages" if pages else "documents", documents=work["documents"], pages=work["pages"])
     draft.material.add_data({"documents": work["documents"], "pages": work["pages"]})
     params = {"amount": amount, "ram": index["ram_gib"], "time": span_time(hours, words)}
     if best is None:

@@ -1,4 +1,5 @@
-"""Long texts in parts: at paragraphs, else lines, sentences, words; a code fence is closed and opened again."""
+"""Long texts in parts: at paragraphs, else lines, sentences, words. A code fence stays whole; one that is longer than a part itself is
+closed and opened again."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from typing import Final
 _BREAKS: Final = (re.compile(r"\n\n+"), re.compile(r"\n"), re.compile(r"(?<=[.!?]) +"), re.compile(r" +"))
 _CHARACTER: Final = re.compile(r"&(?:amp|lt|gt);|.", re.DOTALL)
 _FENCE: Final = "```"
+_FENCED: Final = re.compile(r"```.*?```\n*", re.DOTALL)
 # "```" and a line break at either end of a part that was cut inside a fence.
 _FENCE_COST: Final = 2 * (len(_FENCE) + 1)
 
@@ -20,8 +22,20 @@ def split(text: str, most: int, size: Callable[[str], int] = len) -> list[str]:
     A fence that is cut is reopened without its label: a label may be as long as a text, and Slack ignores it.
     """
     room = most - _FENCE_COST
-    pieces = _pieces(text, room, size)
+    pieces = (piece for segment in _segments(text) for piece in _pieces(segment, room, size))
     return [part for part in _fenced(_packed(pieces, room, size)) if part.strip()]
+
+
+def _segments(text: str) -> Iterator[str]:
+    """Fences and what stands between them, in order."""
+    start = 0
+    for fenced in _FENCED.finditer(text):
+        if fenced.start() > start:
+            yield text[start : fenced.start()]
+        yield fenced.group()
+        start = fenced.end()
+    if start < len(text):
+        yield text[start:]
 
 
 def _pieces(text: str, room: int, size: Callable[[str], int], level: int = 0) -> Iterator[str]:

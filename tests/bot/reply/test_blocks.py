@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.answer import Alternative, Answer, AssumptionView, Citation, Command, Paragraph, Table
+from bot.answer import Alternative, Answer, AssumptionView, Chart, ChartBar, Citation, Command, Paragraph, Table
 from bot.reply import limits
 from bot.reply.blocks import as_text, blocks, render
 from bot.reply.labels import label, labels
@@ -115,6 +115,31 @@ def test_a_fence_that_is_cut_is_closed_and_opened_again() -> None:
 
 def test_a_fence_with_a_very_long_label_makes_few_parts() -> None:
     assert len(split(f"```{'x' * 5_000}\ncode\n```", 4_000)) <= 3
+
+
+_PROSE = st.text(st.sampled_from("ab .\n"), max_size=80).map(lambda text: f"P{text}")
+_CODE = st.lists(st.text(st.sampled_from("abc =-"), max_size=30), min_size=1, max_size=4).map("\n".join)
+
+
+@given(st.lists(st.one_of(_PROSE, _CODE.map(lambda code: f"```\n{code}\n```")), max_size=12), st.integers(200, 600))
+def test_a_fence_that_fits_a_part_is_never_cut(paragraphs: list[str], most: int) -> None:
+    parts = split("\n\n".join(paragraphs), most)
+    assert all(len(part) <= most for part in parts)
+    for fenced in (one for one in paragraphs if one.startswith("```")):
+        assert any(fenced.strip() in part for part in parts)
+
+
+def test_a_private_answer_says_where_its_chart_is() -> None:
+    bars = tuple(
+        ChartBar(label=name, weights_gib=1, kv_cache_gib=1, activations_gib=1, overhead_gib=1, capacity_gib=8)
+        for name in "ab"
+    )
+    answer = Answer(id="1", lang="en", intent="fits", headline="Yes.", chart=Chart(title="t", alt_text="a", bars=bars))
+    said = [str(message.blocks) for message in render(answer, private=True).messages]
+    assert any(label("en", "chart_when_shared") in text for text in said)
+    assert not any(label("en", "chart_when_shared") in str(message.blocks) for message in render(answer).messages)
+    alone = answer.model_copy(update={"chart": Chart(title="t", alt_text="a", bars=bars[:1])})
+    assert label("en", "chart_when_shared") not in str(render(alone, private=True).messages[0].blocks)
 
 
 def test_a_split_prefers_paragraphs_to_lines_to_sentences() -> None:
