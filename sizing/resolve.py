@@ -207,6 +207,7 @@ def _default_context(model: Architecture, engine: Engine, defaults: Defaults) ->
 
 # A rate in total takes requests that add up to it; each is taken to flow faster than anybody reads (5-8 tokens/s), as services sell it.
 _FLUENT_TOKENS_S = 20.0
+_SLOTS = 8  # accelerators in a machine as servers are sold
 
 
 def _concurrency(spec: WorkloadSpec, defaults: Defaults, gaps: Gaps) -> int:
@@ -245,6 +246,12 @@ def _layout(spec: WorkloadSpec, engine: Engine, devices: tuple[Device, ...], gap
         if engine.kind == "local" or engine.name == "transformers":
             gaps.fill("parallel.pipeline", count, "layer_split", devices=count)
             return 1, count, 1
+        together = _in_one_machine(devices)
+        if count > together and count % together == 0:
+            machines = count // together
+            gaps.fill("parallel.tensor", together, "tensor_in_machine", devices=together)
+            gaps.fill("parallel.pipeline", machines, "stage_per_machine", machines=machines)
+            return together, machines, 1
         gaps.fill("parallel.tensor", count, "tensor_over_all", devices=count)
         return count, 1, 1
     if tensor is None:
@@ -252,6 +259,16 @@ def _layout(spec: WorkloadSpec, engine: Engine, devices: tuple[Device, ...], gap
         if engine.kind == "local" and pipeline is None:
             return 1, tensor, data or 1
     return tensor, pipeline or 1, data or 1
+
+
+def _in_one_machine(devices: tuple[Device, ...]) -> int:
+    """How many of the devices share a fast link: eight in a machine, more where the link reaches over a rack (NVL72).
+
+    Beyond it the exchange of every layer would go over the network; vLLM's documentation advises tensor parallelism within a
+    machine and pipeline parallelism across machines ("Distributed inference and serving").
+    """
+    accelerator = devices[0].accelerator
+    return max(_SLOTS, int((accelerator.interconnect.get("max_domain") if accelerator else None) or 0))
 
 
 def _draft_model(spec: WorkloadSpec) -> tuple[BesideModel, ...]:

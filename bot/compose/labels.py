@@ -24,7 +24,8 @@ def _layout(figures: Mapping[str, Any], words: Wording) -> list[str]:
     if figures.get("tensor", 1) > 1:
         shown.append(words.text("value", "tensor_parallel", count=figures["tensor"]))
     if figures.get("pipeline", 1) > 1:
-        shown.append(words.text("value", "pipeline_parallel", count=figures["pipeline"]))
+        key = "stages" if figures.get("tensor", 1) > 1 else "pipeline_parallel"
+        shown.append(words.text("value", key, count=figures["pipeline"]))
     if figures.get("data", 1) > 1:
         shown.append(words.text("value", "replicas", count=figures["data"]))
     return shown
