@@ -15,6 +15,9 @@ UTILIZATION_FROM_020: Final = 0.92
 UTILIZATION_HIGHEST: Final = (
     0.95  # beyond, the first sampler run or the graphs run out of memory (2 cases at 0.95 to 0.98)
 )
+DFLASH_LAYERS: Final = (
+    5  # that cache every token, windowed ones too (vllm-project/vllm-ascend#9197, vllm-project/vllm#40898)
+)
 SWAP_SPACE_V0_GIB: Final = 4.0  # pinned RAM per card, vLLM's own default until V0 went
 SHORTEST_USEFUL_TOKENS: Final = 1024
 FEWEST_USEFUL_SEQUENCES: Final = 16

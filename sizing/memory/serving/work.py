@@ -95,7 +95,7 @@ def page_rules(resolved: Resolved, layout: Layout, settings: Settings) -> PageRu
         resolved.devices[0].accelerator.vendor if resolved.devices and resolved.devices[0].accelerator else "nvidia"
     )
     align = 64 if model.mla is not None or vendor == "intel" else 16
-    drafts = max(1, model.mtp_layers) if settings.draft == "mtp" else int(settings.draft in ("eagle", "eagle3"))
+    own_layers = {"mtp": max(1, model.mtp_layers), "eagle": 1, "eagle3": 1, "dflash": c.DFLASH_LAYERS}
     state_blocks = 1 + settings.draft_tokens * (settings.draft != "none")
     if vllm and settings.release >= (0, 27, 0):
         state_blocks += 1  # prefix caching of recurrent layers keeps one state more
@@ -108,7 +108,7 @@ def page_rules(resolved: Resolved, layout: Layout, settings: Settings) -> PageRu
         alignment_tokens=align,
         step_tokens=settings.step_tokens,
         speculative_tokens=settings.draft_tokens if settings.draft != "ngram" else 0,
-        draft_layers=drafts,
+        draft_layers=own_layers.get(settings.draft, 0),
         has_draft_model=settings.draft in ("draft", "dspark", "dflash"),
         grouped=not vllm or (settings.v1 and settings.release >= (0, 9, 0)),
         state_blocks=state_blocks,
