@@ -38,7 +38,6 @@ RULES: tuple[Rule, ...] = (
         "widths differ by block", llama, "dense_widths", lambda key: (_mean_width(key.model),) * len(key.model.layers)
     ),
     Rule("inputs are copied for pipelining", llama, "_PIPELINING", frozenset()),
-    Rule("rows are cut over cards", llama, "_by_rows", lambda places, _parts: places),
     Rule("graphs of ik_llama.cpp", settings.LlamaSettings, "is_ik", property(lambda _: False)),
     Rule("only wanted outputs are kept", settings, "_outputs_limited", lambda *_: False),
     Rule("windows are trimmed", settings, "_window_full", lambda *_: True),
