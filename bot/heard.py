@@ -36,6 +36,7 @@ _WISHES: Final[tuple[tuple[Wish, re.Pattern[str]], ...]] = tuple(
 )
 
 
+_RESULT: Final = "benchmark result"
 _GERMAN_WISH: Final = re.compile(
     r"hilfe|warum|wieso|weshalb|erklär|genauer|günstiger|billiger|zurück|rückgängig|neue?\b|befehl|last|kannst"
 )
@@ -104,7 +105,7 @@ def hear(text: str, thread: ThreadState, reader: SecondReader | None = None) -> 
     if any(turn.delta for turn in thread.turns) and len(requests) > 1:
         specs = _after_clicks([dict(spec) for spec in specs_of(requests[-2])], specs, thread)
     return Heard(
-        lang=_lang(now.lang, thread, text),
+        lang=_lang(now.lang, thread, _spoken(text)),
         in_scope=now.in_scope or config is not None or wish_in(text) is not None or _is_ours(text),
         intents=tuple(now.intents or ([now.intent] if now.intent else [])),
         specs=tuple(specs),
@@ -128,10 +129,19 @@ def _readings(
     for turn in thread.turns:
         if turn.text:
             kept = [Label.model_validate(label) for label in turn.labels]
-            done.append(labelled(read(without_config(turn.text), thread=done), kept))
-    now = read(without_config(text), thread=done)
+            done.append(labelled(read(_spoken(turn.text), thread=done), kept))
+    now = read(_spoken(text), thread=done)
     labels = reader.for_question().labels(now) if reader is not None else ()
     return [*done, labelled(now, labels)], tuple(label.model_dump() for label in labels)
+
+
+def _spoken(text: str) -> str:
+    """What a person said, without a file or a result that was pasted; a result alone is called by its name."""
+    from bot.understand.logs.reader import without_results
+
+    plain = without_config(text)
+    spoken = without_results(plain)
+    return spoken if spoken.strip() or not plain.strip() else _RESULT
 
 
 def _is_ours(text: str) -> bool:

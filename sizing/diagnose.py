@@ -23,6 +23,8 @@ _QUEUE_TTFT = 3.0  # times the expected first token while writing is as fast as 
 _SLOW_LOAD_GB_S = 0.3  # below a SATA drive's half
 _NARROW_LANES = 4
 _SERVERS = frozenset({"vllm", "sglang", "tensorrt-llm"})
+# Programs that put load on a server: what they measure is never a model half in RAM.
+_SERVER_BENCHES = frozenset({"bench_serve", "genai_perf"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +308,8 @@ def _slow(case: _Case) -> _Verdict | None:
         if one.expected and one.unit != "ms"
         else (one.expected.expected / one.observed if one.expected else 0.0)
     )
-    bottleneck: Bottleneck = "ram_bandwidth" if share < 0.35 and case.seen.engine not in _SERVERS else "unknown"
+    served = case.seen.engine in _SERVERS or bool(_SERVER_BENCHES & set(case.seen.sources))
+    bottleneck: Bottleneck = "ram_bandwidth" if share < 0.35 and not served else "unknown"
     return (
         bottleneck,
         False,

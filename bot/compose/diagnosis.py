@@ -10,8 +10,9 @@ from bot.explain import with_mark
 from bot.heard import Heard
 from bot.reply.wording import Wording
 from bot.sized import Sized, size
+from bot.specs import merged
 from bot.thread import Spec, ThreadState
-from bot.understand.logs.reader import observe
+from bot.understand.logs.reader import is_bench, observe
 from sizing.defaults import Defaults
 from sizing.diagnose import Compared, Diagnosis, Finding, diagnose
 from sizing.observation import Observation
@@ -32,7 +33,7 @@ def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: 
     seen = observe(text)
     if seen is None or (seen.sources == ("figures",) and not _ASKS_WHY.search(text)):
         return False
-    sized = _sized(heard, thread, defaults)
+    sized = _at_load(_sized(heard, thread, defaults), seen, defaults)
     found = diagnose(seen, sized.estimate if sized else None)
     draft.intent = "explain"
     draft.sized = [sized] if sized else []
@@ -41,7 +42,7 @@ def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: 
     topic = "diagnosis"
     findings = " ".join(finding_text(one, draft.words) for one in found.findings)
     draft.say("diagnosis", with_mark(findings, draft.sources.topic(topic, findings)), draft.title("diagnosis"))
-    _say_compared(draft, found)
+    _say_compared(draft, found, sized if is_bench(seen) else None)
     notes = [finding_text(one, draft.words) for one in found.notes]
     if not found.sure:
         notes.append(draft.words.text("finding", "low_proves_nothing"))
@@ -65,6 +66,36 @@ def _sized(heard: Heard, thread: ThreadState, defaults: Defaults) -> Sized | Non
     return found if found is not None and found.estimate.ok else None
 
 
+def _at_load(sized: Sized | None, seen: Observation, defaults: Defaults) -> Sized | None:
+    """The deployment under the load that was measured: what a bench shows is held against the estimate for that very load."""
+    if sized is None or not is_bench(seen):
+        return sized
+    requests = 1.0 if "ollama" in seen.sources else seen.concurrency
+    measured = {
+        "concurrency": requests and max(1, round(requests)),
+        "input_tokens": seen.input_tokens and round(seen.input_tokens),
+        "output_tokens": seen.output_tokens and round(seen.output_tokens),
+    }
+    load: Spec = {name: value for name, value in measured.items() if value}
+    if "concurrency" in load and "users" in sized.spec:
+        load |= {"users": None, "active_share": None}
+    longest = load.get("input_tokens", 0) + load.get("output_tokens", 0)
+    if longest > (sized.figures.get("context") or 0):
+        load["context_tokens"] = longest
+    again = size(merged(sized.spec, load), defaults) if load else sized
+    return again if again.estimate.ok else sized
+
+
+def _load_text(sized: Sized, words: Wording) -> str:
+    """What load the comparison is for."""
+    speed = sized.estimate.speed
+    if speed is None or not speed.input_tokens or not speed.output_tokens:
+        return ""
+    return words.text(
+        "commands", "expect_load", concurrency=sized.figures.get("concurrency", 1), given=speed.input_tokens, written=speed.output_tokens
+    )  # fmt: skip
+
+
 def _headline(found: Diagnosis, words: Wording) -> str:
     slow = any(one.judgement == "below" and one.unit != "GiB" for one in found.compared)
     key = "diagnosis_slow_unknown" if found.bottleneck == "unknown" and slow else f"diagnosis_{found.bottleneck}"
@@ -86,9 +117,12 @@ def finding_text(finding: Finding, words: Wording) -> str:
     return words.text("finding", key, **params)
 
 
-def _say_compared(draft: Draft, found: Diagnosis) -> None:
+def _say_compared(draft: Draft, found: Diagnosis, under_load: Sized | None) -> None:
     rows = [_row(one, draft.words) for one in found.compared if one.expected is not None]
-    draft.say("diagnosis", _sentence("; ".join(rows)), draft.title("expected"))
+    told = _sentence("; ".join(rows))
+    if told and under_load is not None and (load := _load_text(under_load, draft.words)):
+        told = f"{told} {load}"
+    draft.say("diagnosis", told, draft.title("expected"))
 
 
 def _row(one: Compared, words: Wording) -> str:

@@ -135,11 +135,22 @@ def say_thresholds(draft: Draft, sized: Sized) -> None:
     speed = sized.estimate.speed
     if speed is None or speed.output_tok_s_total is None:
         return
-    words = draft.words
-    parts = [words.text("commands", "expect", rate=speed.output_tok_s_total)]
+    words, requests = draft.words, sized.figures.get("concurrency", 1)
+    parts = []
+    if speed.input_tokens and speed.output_tokens:
+        load = {"concurrency": requests, "given": speed.input_tokens, "written": speed.output_tokens}
+        draft.material.add_data(load)
+        parts.append(words.text("commands", "expect_load", **load))
+    if requests > 1:
+        parts.append(words.text("commands", "expect", rate=speed.output_tok_s_total))
+    if speed.decode_tok_s_per_user:
+        parts.append(words.text("commands", "expect_user", rate=speed.decode_tok_s_per_user))
+    if speed.prefill_tok_s and requests == 1:
+        parts.append(words.text("commands", "expect_prompt", rate=speed.prefill_tok_s))
     if speed.ttft_ms:
         parts.append(words.text("commands", "expect_first", time=speed.ttft_ms))
     draft.say("note", " ".join(parts), draft.title("loadtest_expect"))
+    draft.say("note", words.text("commands", "paste"))
 
 
 def _power(draft: Draft, sized: Sized, label: str) -> None:

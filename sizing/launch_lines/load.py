@@ -7,16 +7,25 @@ from sizing.launch_lines.command import LaunchCommand, Words, start
 from sizing.launch_lines.local import cache_formats, file_name, placement
 from sizing.memory.local.settings import llama_settings
 from sizing.resolve import Resolved
+from sizing.speed.workload import work
 
-_OUTPUT_TOKENS = 256
 _PROMPTS_PER_SLOT = 10
 
 
+# Where the servers listen unless told otherwise.
+_PORTS = {"sglang": 30000, "llama.cpp": 8080, "ik_llama.cpp": 8080, "ollama": 11434, "lm-studio": 1234, "mlx": 8080, "lmdeploy": 23333,
+          "tgi": 8080, "exllamav2": 5000, "exllamav3": 5000}  # fmt: skip
+_USUAL_PORT = 8000
+
+
 def lengths(resolved: Resolved) -> tuple[int, int]:
-    """(input, output) tokens of a request; what is not said fills the context with a quarter, at most 256, as output."""
-    output = resolved.output_tokens or min(_OUTPUT_TOKENS, max(1, resolved.context_tokens // 4))
-    given = resolved.input_tokens
-    return given if given is not None else max(1, resolved.context_tokens - output), output
+    """(input, output) tokens of a request, as the speed was estimated for."""
+    load = work(resolved)
+    return max(1, load.input_tokens), max(1, load.output_tokens)
+
+
+def _url(resolved: Resolved) -> str:
+    return f"localhost:{_PORTS.get(resolved.engine.name, _USUAL_PORT)}"
 
 
 def _requests(resolved: Resolved) -> int:
@@ -26,7 +35,9 @@ def _requests(resolved: Resolved) -> int:
 def vllm_bench(resolved: Resolved) -> LaunchCommand:
     """`vllm bench serve`, against any OpenAI-compatible server."""
     given, output = lengths(resolved)
-    words = start("vllm", "bench", "serve", "--model", resolved.architecture.id, "--base-url", "http://localhost:8000")
+    words = start(
+        "vllm", "bench", "serve", "--model", resolved.architecture.id, "--base-url", f"http://{_url(resolved)}"
+    )
     _random_load(resolved, words, given, output)
     words.option("--random-prefix-len", resolved.spec.load.shared_prefix_tokens)
     return LaunchCommand("vllm", "load_test", tuple(words.words))
@@ -47,18 +58,17 @@ def _random_load(resolved: Resolved, words: Words, given: int, output: int) -> N
 
 
 def genai_perf(resolved: Resolved) -> LaunchCommand:
-    """`genai-perf profile`, against any OpenAI-compatible server."""
+    """`genai-perf profile`, against any OpenAI-compatible server; its successor `aiperf` takes the same options."""
     given, output = lengths(resolved)
     words = start("genai-perf", "profile", "-m", resolved.architecture.id, "--endpoint-type", "chat", "--streaming")
-    words.option("--url", "localhost:8000").option("--synthetic-input-tokens-mean", given).option(
-        "--output-tokens-mean", output
-    )
+    words.option("--url", _url(resolved)).option("--synthetic-input-tokens-mean", given)
+    words.option("--synthetic-input-tokens-stddev", 0).option("--output-tokens-mean", output)
     if resolved.spec.load.rate_rps is None:
         words.option("--concurrency", resolved.concurrency)
     else:
         words.option("--request-rate", resolved.spec.load.rate_rps)
     words.option("--request-count", _requests(resolved))
-    return LaunchCommand("genai-perf", "load_test", tuple(words.words))
+    return LaunchCommand("genai-perf", "load_test", tuple(words.words), notes=("aiperf_takes_the_same",))
 
 
 def llama_bench(resolved: Resolved, estimate: Estimate) -> LaunchCommand:
@@ -85,12 +95,25 @@ def llama_batched_bench(resolved: Resolved, estimate: Estimate) -> LaunchCommand
     return LaunchCommand(resolved.engine.name, "load_test", tuple(words.words), notes=("name_your_file",))
 
 
+def ollama_run(resolved: Resolved) -> LaunchCommand:
+    """`ollama run --verbose` prints the rates of one answer; `lengths` of it are up to the prompt."""
+    name = resolved.architecture.id.rpartition("/")[2].lower()
+    words = start("ollama", "run", name, "--verbose", _TASK)
+    return LaunchCommand("ollama", "load_test", tuple(words.words), notes=("name_your_model",))
+
+
+_TASK = "Explain in about three hundred words how a heat pump works."
+
+
 def load_tests(resolved: Resolved, estimate: Estimate) -> tuple[LaunchCommand, ...]:
     """The load tests that suit an engine."""
     name = resolved.engine.name
     if name in ("llama.cpp", "ik_llama.cpp"):
         one = llama_bench(resolved, estimate)
         return (one, llama_batched_bench(resolved, estimate)) if resolved.concurrency > 1 else (one,)
+    if name == "ollama":
+        one = ollama_run(resolved)
+        return (one, genai_perf(resolved)) if resolved.concurrency > 1 else (one,)
     if name == "sglang":
         return sglang_bench(resolved), genai_perf(resolved)
     return vllm_bench(resolved), genai_perf(resolved)

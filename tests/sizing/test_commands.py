@@ -121,7 +121,7 @@ LOAD_TESTS = [
             "vllm bench serve --model meta-llama/Llama-3.1-8B-Instruct --base-url http://localhost:8000 --dataset-name random"
             " --random-input-len 1024 --random-output-len 128 --num-prompts 200 --max-concurrency 4 --request-rate 2.5",
             "genai-perf profile -m meta-llama/Llama-3.1-8B-Instruct --endpoint-type chat --streaming --url localhost:8000"
-            " --synthetic-input-tokens-mean 1024 --output-tokens-mean 128 --request-rate 2.5 --request-count 200",
+            " --synthetic-input-tokens-mean 1024 --synthetic-input-tokens-stddev 0 --output-tokens-mean 128 --request-rate 2.5 --request-count 200",
         ],
     ),
     (
@@ -132,6 +132,29 @@ LOAD_TESTS = [
         ],
     ),
 ]  # fmt: skip
+
+
+def test_a_load_test_sends_the_lengths_that_the_speed_holds_for() -> None:
+    """Without lengths said the estimate takes a context as half full; so does the load that is to confirm it."""
+    for engine in ("vllm", "sglang", "llama.cpp"):
+        spec = parse_spec(_spec(engine, **({"weights": "q4_k_m"} if engine == "llama.cpp" else {})))
+        made = estimate(spec)
+        assert made.speed is not None
+        sent = {str(made.speed.input_tokens), str(made.speed.output_tokens)}
+        assert all(sent <= set(command.argv) for command in load_test(spec, made))
+
+
+@pytest.mark.parametrize(
+    ("engine", "line"),
+    [
+        ("ollama", "ollama run llama-3.1-8b-instruct --verbose"),
+        ("sglang", "python -m sglang.bench_serving --backend sglang"),
+        ("mlx", "--base-url http://localhost:8080"),
+    ],
+)
+def test_the_load_goes_to_the_engine_that_was_sized(engine: str, line: str) -> None:
+    spec = parse_spec(_spec(engine))
+    assert any(line in command.line for command in load_test(spec, estimate(spec)))
 
 
 @pytest.mark.parametrize(("data", "expected"), LOAD_TESTS, ids=["vllm", "llama.cpp"])

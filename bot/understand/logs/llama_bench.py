@@ -1,4 +1,4 @@
-"""`llama-bench`: its Markdown table, one row a test."""
+"""`llama-bench` and `llama-batched-bench`: their tables, one row a test."""
 
 from __future__ import annotations
 
@@ -11,6 +11,32 @@ from sizing.observation import Observation
 _HEADER: Final = re.compile(r"^\|\s*model\s*\|.*\bt/s\s*\|", re.MULTILINE)
 _PP, _TG = re.compile(r"^pp ?(\d+)(?: @ d(\d+))?$"), re.compile(r"^tg ?(\d+)(?: @ d(\d+))?$")
 _SIZE: Final = re.compile(r"([\d.]+) ([GM]iB)")
+
+
+_BATCHED: Final = re.compile(r"^\|\s*PP\s*\|\s*TG\s*\|\s*B\s*\|.*\bS_TG t/s\s*\|", re.MULTILINE)
+
+
+def read_batched(text: str) -> Observation | None:
+    """The row of `llama-batched-bench` with most sequences at once; None where there is no such table."""
+    header = _BATCHED.search(text)
+    if not header:
+        return None
+    columns = _cells(header[0])
+    lines = [_cells(line) for line in text[header.end() :].splitlines() if re.match(r"\|\s*\d", line)]
+    rows = [dict(zip(columns, line, strict=False)) for line in lines if len(line) >= len(columns)]
+    if not rows:
+        return None
+    row = {name: number(value) for name, value in max(rows, key=lambda one: number(one["B"])).items()}
+    return Observation(
+        sources=("llama-bench",),
+        engine="llama.cpp",
+        concurrency=row["B"],
+        input_tokens=row["PP"],
+        output_tokens=row["TG"],
+        prefill_tok_s=row["S_PP t/s"],
+        output_tok_s_total=row["S_TG t/s"],
+        decode_tok_s=row["S_TG t/s"] / row["B"],
+    )
 
 
 def read(text: str) -> Observation | None:
