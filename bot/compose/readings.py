@@ -28,6 +28,8 @@ def _view(reading: Assumption, specs: Iterable[Spec], words: Wording) -> Assumpt
         return AssumptionView(
             field=reading.field, label=label, value=f"“{reading.value}” ({words.text('assumption', SECOND_READING)})"
         )
+    if reading.field == "budget":
+        return _currency(reading, tuple(specs), words)
     if reading.field == "models":
         return _model(reading, tuple(specs), words)
     return _device(reading, tuple(specs), words) if reading.field == "hardware" else None
@@ -38,6 +40,14 @@ def _model(reading: Assumption, specs: tuple[Spec, ...], words: Wording) -> Assu
         return None
     choices = ((names.model(other), {"model": {"id": other}}) for other in reading.others)
     return _with_choices("model", names.model(reading.value), choices, words)
+
+
+def _currency(reading: Assumption, specs: tuple[Spec, ...], words: Wording) -> AssumptionView | None:
+    if not specs or any((spec.get("targets") or {}).get("budget_currency") != reading.value for spec in specs):
+        return None
+    others = tuple(Alternative(label=other, delta={"targets": {"budget_currency": other}}) for other in reading.others)
+    label = field_label("targets.budget_currency", words)
+    return AssumptionView(field="targets.budget_currency", label=label, value=reading.value, alternatives=others)
 
 
 def _device(reading: Assumption, specs: tuple[Spec, ...], words: Wording) -> AssumptionView | None:

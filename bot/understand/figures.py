@@ -9,7 +9,7 @@ from bot.understand.load import LOAD_RULES, ONE_IN_AFTER, SHARE_RULES, noun_read
 from bot.understand.numbers import VAGUE_ONES, Quantity, quantities
 from bot.understand.readings import Reading
 from bot.understand.roles import Surroundings, best, proposals, surroundings
-from bot.understand.targets import countable, memory_readings, money_reading, speed_readings
+from bot.understand.targets import budget_without_currency, countable, memory_readings, money_reading, speed_readings
 from bot.understand.text import Spans, Text
 
 _RULES = (*LENGTH_RULES, *LOAD_RULES, *SHARE_RULES)
@@ -60,7 +60,7 @@ _BOUGHT = re.compile(
     r"gebraucht\w*)\b[^.!?;\d]{0,20}\b(?:for|fuer|um|at)\s?(?:~|ca\.?|about|etwa)?\s?$"
 )
 _A_PERIOD = re.compile(r"\s?(?:/|a|per|pro|im|je)\s?(?:month|monat|year|jahr|hour|stunde|day|tag|mo\b|h\b)")
-_MEMORY_NEXT = re.compile(r"\s?\d{1,3}\s?(?:gb?|gib)\b")
+_MEMORY_NEXT = re.compile(r"\s?\d{1,3}\s?(?:gb?|gib)\b(?!\s?(?:ddr|ram\b|r?dimm|ecc|lpddr|riegel|sticks?))")
 _BREAKS = re.compile(r"\s(?:dies|fails|is down|breaks|crashes|ausf|stirbt|kaputt|faellt|goes)")
 _TERSE = re.compile(r"(?:\dk|ctx|context|kontext|q\d(?:_\w+)?|fp\d+|int\d|awq|gptq|\d+b|bf16|nf4)\s$")
 
@@ -127,6 +127,9 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
         quantity.glued == "x" and (_PCIE.search(place.left) or _SLOT.match(place.right) or quantity.unit_word == "slot")
     ):
         return []
+    bare_budget = budget_without_currency(place)
+    if bare_budget:
+        return [bare_budget]
     if (
         quantity.scale
         and not quantity.unit

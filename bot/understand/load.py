@@ -17,7 +17,7 @@ _AT_ONCE = (
 )
 _AFTER = (
     r"[\s()\-]{0,3}(?:(?!und\b|and\b|or\b|oder\b|vs\b|versus\b|with\b|mit\b|bei\b|for\b|fuer\b|auf\b|"
-    r"on\b)[a-z']+\s){0,4}?"
+    r"on\b|models?\b|modellen?\b|gpus?\b|karten?\b|cards?\b|servern?\b|servers\b|services\b|diensten?\b)[a-z']+\s){0,4}?"
 ) + _AT_ONCE
 _SETTING = (
     r"(?<![a-z])(?<!\d\s)(?<!tensor[ _-])(?<!pipeline[ _-])(?<!data[ _-])(?<!expert[ _-])(?<!sequence[ _-])"

@@ -384,6 +384,7 @@ def _fill_engine(found: Found, draft: Draft) -> None:
         draft.other["recipe"] = found.method.recipe
 
 
+_CURRENCY: dict[Lang, str] = {"de": "EUR", "en": "USD"}
 _PERIODS: dict[str, Period] = {"hour": "hour", "day": "day", "month": "month", "year": "year"}
 
 
@@ -396,7 +397,13 @@ def _fill_money(found: Found, draft: Draft) -> None:
         if reading.field == "budget":
             if "budget" in draft.values and "budget" not in found.figures.retracted:
                 continue  # "40k once, plus 500 a month for power": the first limit is the one on the purchase
-            budget = Budget(amount=money.amount, currency=money.currency, period=_PERIODS.get(money.period, "once"))
+            currency = money.currency or _CURRENCY[found.lang]
+            if not money.currency:
+                others = tuple(other for other in _CURRENCY.values() if other != currency)
+                draft.assumptions.append(
+                    Assumption(field="budget", value=currency, why="currency_of_language", others=others)
+                )
+            budget = Budget(amount=money.amount, currency=currency, period=_PERIODS.get(money.period, "once"))
             _put(draft, found, "budget", budget, (reading.start, reading.end))
         else:
             prices.append(

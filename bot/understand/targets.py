@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -80,7 +80,8 @@ _QUESTION_IS_WHY = re.compile(
     r"bad)|supposed to be|(?:go|run|get|be|geht|laeuft) (?:any |es |das |noch |etwas )?(?:faster|"
     r"schneller)|what'?s wrong|woran|realistic\?|expected\?|defective|zu langsam|too slow|so slow|"
     r"so langsam|broken|bug\?|what should it be|what am i (?:doing|missing)|"
-    r"was mache ich falsch|stimmt da was|kann das sein|can that be|plausib\w*|langsamer als|"
+    r"was mache ich falsch|stimmt (?:da was|das|es)|is (?:that|this|it) (?:true|correct)|kann das (?:sein|stimmen)|"
+    r"can that be|plausib\w*|langsamer als|"
     r"slower than|bottleneck|flaschenhals|killing (?:me|it|us|my)|hurting|slowing|bremst|"
     r"holding (?:me|it|us) back)"
 )
@@ -326,6 +327,35 @@ def money_reading(place: Surroundings) -> Reading | None:
     if period in ("kwh", "user", "mtok", "gpu") or (price and not _SPENDING_LIMIT.search(place.left)) or not limits:
         return Reading("price", money, start, end, 6.0, "price")
     return Reading("budget", money, start, end, 6.2, "budget")
+
+
+# "Token budget", "context budget": no money.
+_AS_BUDGET = re.compile(
+    r"(?<!token )(?<!tokens )(?<!context )(?<!kontext )(?<!cache )(?<!thinking )(?<!reasoning )(?<!memory )(?<!power )(?<!latency )"
+    r"(?<![a-z\-])(?:(?:hardware|gesamt|total)[- ]?)?budget\w*(?:\s?(?:=|:|~|\(|of|von|is|ist|liegt|bei|max\.?|maximal|ca\.?|"
+    r"about|around|etwa|rund|up to|bis(?: zu)?|hoechstens|at most|at|auf|wir haben|we have|sind)){0,4}\s?$"
+)
+_SPENT = re.compile(
+    r"\b(?:can|could|may|want to|willing to|able to|koennen|duerfen|wollen|moechten|kann|darf|will)\b[^.?!;\d]{0,24}"
+    r"\b(?:spend|invest|pay)(?:\s(?:up to|about|around|max\.?|at most))?\s$"
+)
+_BUDGET_NEXT = re.compile(
+    r"\s?-?(?:budget|kostenrahmen)\b(?! tokens?)|\s(?:ausgeben|investieren|zum ausgeben|to spend)\b"
+)
+_LEAST_BUDGET = 300.0
+
+
+def budget_without_currency(place: Surroundings) -> Reading | None:
+    """ "Budget 15k": an amount whose currency is left to the language."""
+    quantity = place.quantity
+    if quantity.unit or quantity.currency or quantity.glued or quantity.value < _LEAST_BUDGET:
+        return None
+    if not (_AS_BUDGET.search(place.left) or _SPENT.search(place.left) or _BUDGET_NEXT.match(place.right)):
+        return None
+    named = _BUDGET_NEXT.match(place.right)
+    behind = replace(place, right=place.right[named.end() :]) if named else place
+    money = Money(quantity.value, "", _period(behind) or "once")
+    return Reading("budget", money, *quantity.span, 6.1, "budget without currency")
 
 
 def _period(place: Surroundings) -> str:

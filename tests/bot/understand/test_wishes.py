@@ -43,3 +43,28 @@ def test_gross_and_net_budgets_are_told_apart() -> None:
         "budget_period": "once",
         "budget_gross": True,
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "amount", "currency", "period"),
+    [
+        ("Budget 15k, was kriegen wir für Qwen3-32B?", 15000, "EUR", "once"),
+        ("budget of 20k for qwen3-32b, 8k ctx", 20000, "USD", "once"),
+        ("budget max 30.000 für Llama 3.3 70B", 30000, "EUR", "once"),
+        ("we can spend 12k on qwen3-32b", 12000, "USD", "once"),
+        ("10k budget per month, llama 3.3 70b", 10000, "USD", "month"),
+    ],
+)
+def test_a_budget_without_currency_takes_that_of_the_language_and_says_so(
+    text: str, amount: float, currency: str, period: str
+) -> None:
+    got = read(text)
+    assert got.budget is not None
+    assert (got.budget.amount, got.budget.currency, got.budget.period) == (amount, currency, period)
+    assert [one.value for one in got.assumptions if one.field == "budget"] == [currency]
+    assert got.context_tokens in (None, 8192)
+
+
+@pytest.mark.parametrize("text", ["qwen3 32b, thinking budget 8k", "Qwen3-32B mit Token-Budget 8k"])
+def test_a_budget_of_tokens_is_no_money(text: str) -> None:
+    assert read(text).budget is None
