@@ -51,7 +51,21 @@ def _rank_margin(serving: Serving, rank: Rank, plan: DevicePlan) -> Margin:
     spread = spread_bytes(serving, rank)
     states = (rank.pool_bytes or 0.0) - state_need_bytes(serving, rank)
     outside = rank.budget.outside_bytes - (1 + c.SPREAD_OUTSIDE) * outside_need_bytes(serving, rank)
-    return min(expected - spread, outside, states - spread), expected, expected + spread
+    charged = spread + _charged_bytes(serving, rank)
+    return min(expected - charged, outside, states - charged), expected, expected + spread
+
+
+def _charged_bytes(serving: Serving, rank: Rank) -> float:
+    """From 0.26 on, vLLM's look at graphs of models with recurrent layers charges what a step takes for a moment, too: a fifth of the
+    pool at 8,192 tokens a step (vllm-project/vllm#50780), nothing to see at 2,048."""
+    settings = serving.settings
+    hybrid = rank.cache.state_blocks_per_sequence and settings.graphs and settings.release >= c.GRAPHS_CHARGE_STEP_FROM
+    if not hybrid or serving.resolved.engine.name != "vllm" or serving.resolved.spec.engine.kv_cache_memory_gib:
+        return 0.0
+    share = max(
+        0.0, (settings.step_tokens - c.BATCHED_TOKENS_SMALL) / (c.BATCHED_TOKENS_LARGE - c.BATCHED_TOKENS_SMALL)
+    )
+    return c.STEP_CHARGED_SHARE * min(1.0, share) * max(0.0, rank.pool_bytes or 0.0)
 
 
 def _virtual_engines_need(serving: Serving, rank: Rank, context: int) -> float:

@@ -92,3 +92,21 @@ def test_a_profile_that_leaves_no_cache_is_no_reason_to_refuse_either() -> None:
     assert verdict(default, 0.0) == "tight"
     assert {"raise_utilization", "lower_max_num_seqs", "shorten_context"} <= codes(default)
     assert verdict(plan("meta-llama/Llama-3.1-70B-Instruct", "A100 40GB", **asked), 0.0) == "no"
+
+
+@pytest.mark.parametrize(
+    ("version", "step_tokens", "charged"), [("0.25.0", 8192, 0.0), ("0.26.0", 2048, 0.0), ("0.26.0", 8192, 0.2)]
+)
+def test_a_range_is_wider_where_the_profile_charges_a_step(version: str, step_tokens: int, charged: float) -> None:
+    """Qwen3.8-27B with its recurrent layers: the pool may come out a fifth smaller."""
+    engine = {
+        "name": "vllm",
+        "version": version,
+        "max_num_batched_tokens": step_tokens,
+        "max_num_seqs": 16,
+        "gpu_memory_utilization": 0.5,
+    }
+    found = plan("Qwen/Qwen3.8-27B", "H200", weights="fp8", context_tokens=131072, concurrency=3, engine=engine)
+    assert found.margin_bytes is not None
+    low, expected, high = found.margin_bytes
+    assert (expected - low) - (high - expected) == pytest.approx(charged * (found.devices[0].pool_bytes or 0), abs=1)
