@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +11,9 @@ from typing import Any
 import pytest
 
 from bot import prices
+from bot.conversation import respond
 from bot.prices_cli import main
+from bot.thread import Context, ThreadState
 from sizing.cost import costs
 from sizing.defaults import Defaults
 
@@ -129,3 +133,44 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert out.startswith("1 prices taken, 1 left out") and err.startswith("line 3 left out: accelerator")
     assert main(["show"]) == 0
     assert '"nvidia-l40s"' in capsys.readouterr().out
+
+
+QUESTION = "Was kostet Qwen3-32B FP8 auf einer RTX PRO 6000?"
+
+
+def told(question: str = QUESTION) -> str:
+    answer, _ = respond(question, ThreadState(), Context())
+    assert answer.unverified_numbers == ()
+    return " ".join((answer.headline, *(part.text for part in answer.paragraphs))).replace("\xa0", " ")
+
+
+def test_imported_prices_reach_the_answer_and_lose_the_mark_of_age(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The catalogue's price is marked as old; a newer one of the team takes its place, with its own date."""
+    monkeypatch.setenv("SIZEWISE_DATA_DIR", str(tmp_path / "data"))
+    assert "über 90 Tage alt" in told()
+    day = (datetime.date.today() - datetime.timedelta(days=5)).isoformat()
+    rows = (f"buy,RTX PRO 6000,9123,EUR,{day},shop,net,DE", f"rent,RTX PRO 6000,1.11,EUR,{day},lender,,DE")
+    assert main(["import", str(written(tmp_path, *rows))]) == 0
+    capsys.readouterr()
+    answer = told()
+    assert "9.123 €" in answer and "1,11 €" in answer and "lender" in answer
+    assert "über 90 Tage alt" not in answer and f"{day[5:7]}/{day[:4]}" in answer
+
+
+def test_gpuhunts_offers_reach_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the package were installed and the network open: a rent of today is the one that is told."""
+    monkeypatch.setenv("SIZEWISE_DATA_DIR", str(tmp_path / "data"))
+    offer = SimpleNamespace(
+        gpu_name="H200",
+        gpu_memory=141,
+        provider="nearby",
+        instance_name="h200x1",
+        gpu_count=1,
+        price=1.23,
+        location="de-1",
+    )
+    monkeypatch.setitem(sys.modules, "gpuhunt", SimpleNamespace(query=lambda **_asked: [offer]))
+    assert main(["gpuhunt"]) == 0
+    assert "nearby" in told("What does Llama 3.3 70B FP8 on one H200 cost to rent, in dollars? $")
