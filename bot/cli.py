@@ -48,6 +48,9 @@ def ask(
     jsonl: Annotated[bool, typer.Option("--jsonl", help="Read JSON Lines on stdin, write one answer a line.")] = False,
     chart: Annotated[Path | None, typer.Option(help="Write the bar chart to this PNG file.")] = None,
     export: Annotated[ExportFormat | None, typer.Option(help="Print the answer in a format to keep.")] = None,
+    model_file: Annotated[
+        Path | None, typer.Option(help="A model's config.json or GGUF file, for a model nobody knows.")
+    ] = None,
     lang: _Lang = None,
     sources: _Sources = True,
 ) -> None:
@@ -61,7 +64,19 @@ def ask(
 
         _write_lines(answer_lines(tolerant(sys.stdin), context))
         return
-    _answer_once(" ".join(text or []), context, as_json, chart, export)
+    question = " ".join(text or [])
+    _answer_once(_with_file(question, model_file) if model_file else question, context, as_json, chart, export)
+
+
+def _with_file(question: str, path: Path) -> str:
+    from bot.model_files import with_file
+    from sizing.errors import UserError
+
+    try:
+        return with_file(question, path)
+    except UserError as fault:
+        typer.echo(fault.message, err=True)
+        raise typer.Exit(COULD_NOT_RUN) from fault
 
 
 def _answer_once(text: str, context: Any, as_json: bool, chart: Path | None, export: ExportFormat | None) -> None:

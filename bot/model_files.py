@@ -14,6 +14,7 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any, BinaryIO, Final
 from urllib.parse import urlsplit
 
@@ -21,6 +22,8 @@ from sizing.errors import UserError
 
 TIMEOUT_S: Final = 6.0
 MAX_CONFIG_BYTES: Final = 2_000_000
+_FORMAT_IN_NAME = re.compile(r"[-._]((?:UD-)?I?Q\d\w*|MXFP4\w*|BF16|F16)(?:-\d+-of-\d+)?\.gguf$", re.IGNORECASE)
+_FORMAT_SAID = re.compile(r"\b(?:i?q\d(?:_|\b)|f16|bf16|fp16|mxfp4|\d+[- ]?bit)", re.IGNORECASE)
 _REPO_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[\w.-]{1,96}")
 _CONFIG_KEYS: Final = frozenset(
     {"hidden_size", "n_embd", "d_model", "num_hidden_layers", "n_layer", "text_config", "llm_config"}
@@ -130,6 +133,27 @@ def _as_config(content: bytes, repo_id: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise UserError("model.config", repo_id, f"the config.json of {repo_id} is no JSON object")
     return found
+
+
+def with_file(question: str, path: Path) -> str:
+    """The question with the model that a file describes, as if its `config.json` had been pasted; of a GGUF file the header is read.
+
+    The format of a GGUF file stands in its name ("…-Q4_K_M.gguf"); it is added where the question names none itself.
+
+    Raises:
+        UserError: no such file, or neither a `config.json` nor a GGUF file.
+    """
+    try:
+        with path.open("rb") as file:
+            is_gguf = file.read(len(_GGUF_MAGIC)) == _GGUF_MAGIC
+            file.seek(0)
+            config = gguf_config(file, path.name) if is_gguf else _as_config(file.read(MAX_CONFIG_BYTES + 1), path.name)
+    except OSError as fault:
+        raise UserError("model.config", path.name, f"{path.name} cannot be read: {fault.strerror}") from fault
+    if not _CONFIG_KEYS & config.keys():
+        raise UserError("model.config", path.name, f"{path.name} does not describe the shape of a model")
+    written = _FORMAT_IN_NAME.search(path.name) if is_gguf and not _FORMAT_SAID.search(question) else None
+    return " ".join(part for part in (question, written and written[1], json.dumps(config)) if part)
 
 
 def gguf_config(file: BinaryIO, name: str = "file.gguf") -> dict[str, Any]:

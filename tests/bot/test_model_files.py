@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model_files import Hub, config_in, gguf_config, without_config
+from bot.model_files import Hub, config_in, gguf_config, with_file, without_config
 from bot.testing import Conversation
 from sizing.errors import UserError
 
@@ -205,3 +205,30 @@ def test_a_config_comes_from_the_hub(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 def test_long_arrays_of_numbers_are_read_over() -> None:
     content = gguf(HEADER | {"qwen3.attention.head_count_kv": [8] * 20_000})
     assert "num_key_value_heads" not in gguf_config(io.BytesIO(content))
+
+
+@pytest.mark.parametrize(
+    ("question", "weights"),
+    [("Does it fit an RTX 4090 at 8k?", "q4_k_m"), ("Does it fit an RTX 4090 in Q8_0 at 8k?", "q8_0")],
+)
+def test_a_file_of_ones_own_is_sized(question: str, weights: str, tmp_path: Path) -> None:
+    path = tmp_path / "my-model-Q4_K_M.gguf"
+    path.write_bytes(gguf(HEADER | {"tokenizer.ggml.tokens": ["a"] * 151_936}))
+    shape = gguf_config(io.BytesIO(path.read_bytes()))
+    talk = Conversation().say(with_file(question, path))
+    talk.expect("^Yes", spec__weights=weights, spec__model__config=shape)
+
+
+def test_a_config_of_ones_own_is_sized(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(CONFIG))
+    assert config_in(with_file("Passt das?", path)) == CONFIG
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{", b"[1]", b'{"a": 1}', b"GGUF", b"\xff" * 100])
+def test_a_file_that_describes_no_model_is_refused(content: bytes | None, tmp_path: Path) -> None:
+    path = tmp_path / "model.bin"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(UserError):
+        with_file("Fits?", path)
