@@ -11,7 +11,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, exists, func, or_, select, true, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Select,
+    and_,
+    case,
+    exists,
+    func,
+    or_,
+    select,
+    true,
+    tuple_,
+    update,
+)
 from sqlalchemy.engine import Row
 
 from bot.database import reading, relaxed
@@ -21,7 +35,7 @@ from bot.store import upsert
 from bot.thread import ThreadState
 
 Kind = Literal["message", "command", "action", "share"]
-Recorded = Literal["new", "duplicate", "too many"]
+Recorded = Literal["new", "duplicate", "too many", "busy"]
 
 _UNFINISHED: Final = ("queued", "running")
 _MINUTE_S: Final = 60.0
@@ -79,14 +93,22 @@ class Inbox:
         self.lease_s = lease_s
         self.clock = clock
 
-    def record(self, turn: NewTurn, *, most_per_minute: int | None = None, revive: bool = False) -> Recorded:
-        """Put a turn into the inbox unless it is there. `revive` takes up a dead one again."""
+    def record(
+        self, turn: NewTurn, *, most_per_minute: int | None = None, most_open: Shares | None = None,
+        revive: bool = False,
+    ) -> Recorded:  # fmt: skip
+        """Put a turn into the inbox unless it is there. `revive` takes up a dead one again.
+
+        `most_open` bounds what its person and its workspace have waiting: others' questions are none of their business.
+        """
         now = self.clock()
         with self.engine.begin() as connection:
             if revive and self._revive(connection, turn, now):
                 return "new"
             if connection.execute(select(turns.c.key).where(turns.c.key == turn.key)).first():
                 return "duplicate"
+            if most_open is not None and self._crowded(connection, turn, most_open):
+                return "busy"
             if most_per_minute is not None and self._recent(connection, turn.thread_id, now) >= most_per_minute:
                 return "too many"
             self._know_thread(connection, turn, now)
@@ -105,6 +127,12 @@ class Inbox:
     def _recent(self, connection: Connection, thread_id: str, now: float) -> int:
         recent = and_(turns.c.thread_id == thread_id, turns.c.received_at > now - _MINUTE_S)
         return connection.execute(select(func.count()).select_from(turns).where(recent)).scalar_one()
+
+    def _crowded(self, connection: Connection, turn: NewTurn, most: Shares) -> bool:
+        of_person = func.sum(case((turns.c.user == turn.user, 1), else_=0))
+        open_turns = and_(turns.c.state.in_(_UNFINISHED), turns.c.team == turn.team)
+        team, person = connection.execute(select(func.count(), of_person).where(open_turns)).one()
+        return bool(team >= most.team or (person or 0) >= most.person)
 
     def _know_thread(self, connection: Connection, turn: NewTurn, now: float) -> None:
         row = {
@@ -248,11 +276,9 @@ class Inbox:
         with self.engine.begin() as connection:
             connection.execute(update(turns).where(held).values(state="queued", lease_until=None))
 
-    def waiting(self, team: str | None = None, user: str | None = None) -> int:
-        """How many turns are not answered yet: of all, of a workspace, of a person in it."""
+    def waiting(self) -> int:
+        """How many turns are not answered yet."""
         query = select(func.count()).select_from(turns).where(turns.c.state.in_(_UNFINISHED))
-        query = query.where(turns.c.team == team) if team is not None else query
-        query = query.where(turns.c.user == user) if user is not None else query
         with reading(self.engine) as connection:
             return connection.execute(query).scalar_one()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, Engine, Insert, Table, and_, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -26,6 +26,18 @@ class ThreadInfo:
     root_ts: str | None
     conversation: bool
     read_until: str | None
+
+
+_INFO: Final = tuple(ThreadInfo.__dataclass_fields__)
+
+
+@dataclass(frozen=True)
+class Opening:
+    """A thread, what was said in it, and what its team has set."""
+
+    thread: ThreadInfo | None
+    state: ThreadState
+    defaults: TeamDefaults
 
 
 @dataclass(frozen=True)
@@ -70,7 +82,7 @@ class Store:
         self.clock = clock
 
     def thread(self, thread_id: str) -> ThreadInfo | None:
-        columns = [threads.c[name] for name in ("id", "team", "channel", "root_ts", "conversation", "read_until")]
+        columns = [threads.c[name] for name in _INFO]
         with reading(self.engine) as connection:
             row = connection.execute(select(*columns).where(threads.c.id == thread_id)).one_or_none()
         return ThreadInfo(*row) if row else None
@@ -80,6 +92,18 @@ class Store:
         with reading(self.engine) as connection:
             found = connection.execute(select(threads.c.state).where(threads.c.id == thread_id)).scalar()
         return ThreadState.model_validate(found) if found else ThreadState()
+
+    def opening(self, thread_id: str, team: str) -> Opening:
+        """All that a turn begins with, in one look."""
+        columns = [threads.c[name] for name in (*_INFO, "state")]
+        with reading(self.engine) as connection:
+            row = connection.execute(select(*columns).where(threads.c.id == thread_id)).one_or_none()
+            body = connection.execute(select(team_defaults.c.body).where(team_defaults.c.team == team)).scalar()
+        known = TeamDefaults.model_validate(body) if body else TeamDefaults()
+        if row is None:
+            return Opening(None, ThreadState(), known)
+        state = ThreadState.model_validate(row.state) if row.state else ThreadState()
+        return Opening(ThreadInfo(*row[:-1]), state, known)
 
     def save_thread(
         self, thread_id: str, state: ThreadState, *, team: str, channel: str = "", root_ts: str | None = None,

@@ -30,7 +30,7 @@ from bot.offload import Offload
 from bot.processes import ComputationEnded, ComputationHung
 from bot.responder import Responder
 from bot.settings import Settings
-from bot.store import Store
+from bot.store import Opening, Store
 from bot.thread import Context, TeamDefaults, ThreadState
 from bot.thread import Turn as Said
 from bot.tracing import span
@@ -80,7 +80,7 @@ class Voice(Protocol):
     async def enter(self, turn: Turn) -> None: ...
     async def progress(self, turn: Turn) -> None: ...
     async def settle(self, turn: Turn) -> None: ...
-    async def language(self, turn: Turn) -> Lang: ...
+    async def locale(self, user: str) -> Lang: ...
     async def discussion(self, turn: Turn, since: str | None) -> Discussion: ...
     async def missed(self, turn: Turn) -> tuple[NewTurn, ...]: ...
     async def deliver(self, turn: Turn, answer: Answer, begin: Begin) -> None: ...
@@ -288,11 +288,12 @@ class Worker:
     async def _respond(self, turn: Turn, begin: Begin) -> None:
         if turn.body.get("late") and turn.ts == turn.root_ts:
             await self._catch_up(turn)
-        state = await self.offload.database(self.store.thread_state, turn.thread_id)
-        state, read_until = await self._before(turn, state)
-        context = await self._context(turn)
+        opening = await self.offload.database(self.store.opening, turn.thread_id, turn.team)
+        state, read_until = await self._before(turn, opening)
+        context = self._context(turn, opening.defaults)
         if not state.turns:
-            state = state.model_copy(update={"lang": await self.voice.language(turn)})
+            lang = opening.state.lang or opening.defaults.lang or await self.voice.locale(turn.user)
+            state = state.model_copy(update={"lang": lang})
         answer, after = await self._computed(turn, state, context)
         await self.offload.database(self.store.save_answer, turn.thread_id, answer)
         metrics.count_answer(answer, after.last.request if after.last else {})
@@ -347,23 +348,23 @@ class Worker:
             await self.voice.progress(turn)
             delay_s = _PROGRESS_EVERY_S
 
-    async def _before(self, turn: Turn, state: ThreadState) -> tuple[ThreadState, str | None]:
-        """What stands before a question. A form says everything itself, so nothing does."""
-        return (ThreadState(lang=state.lang), None) if turn.body.get("fresh") else await self._overheard(turn, state)
+    async def _before(self, turn: Turn, opening: Opening) -> tuple[ThreadState, str | None]:
+        """What stands before a question. A form says everything itself, so nothing does.
 
-    async def _overheard(self, turn: Turn, state: ThreadState) -> tuple[ThreadState, str | None]:
-        """In a thread among people: what was said since the last look stands before the question, as data."""
-        thread = await self.offload.database(self.store.thread, turn.thread_id)
+        In a thread among people: what was said since the last look stands before the question, as data.
+        """
+        thread, state = opening.thread, opening.state
+        if turn.body.get("fresh"):
+            return ThreadState(lang=state.lang), None
         if thread is None or thread.conversation or turn.kind != "message":
             return state, None
         found = await self.voice.discussion(turn, thread.read_until)
         said = tuple(Said(text=text, intent="overheard") for text in found.texts)
         return state.model_copy(update={"turns": (*state.turns, *said)}), found.read_until
 
-    async def _context(self, turn: Turn) -> Context:
+    def _context(self, turn: Turn, defaults: TeamDefaults) -> Context:
         # In a channel that outsiders read, nothing internal of the team may show through an answer.
-        foreign = bool(turn.body.get("foreign"))
-        defaults = TeamDefaults() if foreign else await self.offload.database(self.store.defaults, turn.team)
+        defaults = TeamDefaults() if turn.body.get("foreign") else defaults
         return dataclasses.replace(self.around, defaults=defaults, answer_id=answer_id_of(turn.key))
 
     async def _stored(self, turn: Turn) -> Answer:

@@ -127,7 +127,8 @@ class Forms:
             await ack()
             await ask_directly(self.room, str(user["id"]), text, str(view["id"]))
             return
-        arrival = await record(self.room, self._turn(where, str(user["id"]), text, view, lang, fresh))
+        turn = self._turn(where, str(user["id"]), text, view, lang, fresh)
+        arrival = Arrival(await self.room.record(turn), turn)
         await ack()
         await self.room.accept(arrival)
 
@@ -149,14 +150,6 @@ class Forms:
         )
 
 
-async def record(room: Room, turn: NewTurn) -> Arrival:
-    """Put a turn of a form into the inbox."""
-    if await room.offload.database(room.inbox.waiting) >= room.settings.refuse_above:
-        return Arrival("busy", turn)
-    outcome = await room.offload.database(room.inbox.record, turn, most_per_minute=room.settings.turns_per_minute)
-    return Arrival(outcome, turn)
-
-
 async def ask_directly(room: Room, user: str, text: str, key: str) -> None:
     """Ask in the direct message: our post names the question, the answer comes in its thread."""
     lang = await room.voice.quick_locale(user)
@@ -174,7 +167,7 @@ async def ask_directly(room: Room, user: str, text: str, key: str) -> None:
         key=f"{team}/home/{key}", thread_id=f"{team}/{channel}/{ts}", kind="message", team=team, channel=channel,
         user=user, ts=f"{time.time():.6f}", root_ts=ts, conversation=True, body={"text": text, "direct": True} | room.me.kept(),
     )  # fmt: skip
-    await room.accept(await record(room, turn))
+    await room.accept(Arrival(await room.record(turn), turn))
 
 
 def _where(shortcut: dict[str, Any]) -> Where:

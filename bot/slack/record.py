@@ -106,17 +106,4 @@ class Recorder:
         return await self._record(turn_of_click(click, thread, room.me), revive=click.action == "share")
 
     async def _record(self, turn: NewTurn, *, revive: bool = False) -> Arrival:
-        room = self.room
-        if await self._full(turn):
-            return Arrival("busy", turn)
-        outcome = await room.offload.urgent(
-            room.inbox.record, turn, most_per_minute=room.settings.turns_per_minute, revive=revive
-        )
-        return Arrival(outcome, turn)
-
-    async def _full(self, turn: NewTurn) -> bool:
-        """Whether this workspace, or this person, has as many open questions as it may: others' are none of its business."""
-        room, settings = self.room, self.room.settings
-        if await room.offload.urgent(room.inbox.waiting, turn.team) >= settings.refuse_above:
-            return True
-        return await room.offload.urgent(room.inbox.waiting, turn.team, turn.user) >= settings.refuse_above_of_person
+        return Arrival(await self.room.record(turn, revive=revive), turn)

@@ -6,7 +6,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from bot.inbox import Inbox, NewTurn
+from bot.fairness import Shares
+from bot.inbox import Inbox, NewTurn, Recorded
 from bot.offload import Offload
 from bot.settings import Settings
 from bot.slack.reading import Identity
@@ -51,6 +52,13 @@ class Room:
     def me(self) -> Identity:
         """Who we are in the workspace of the request at hand."""
         return self.workspaces.here.me
+
+    async def record(self, turn: NewTurn, *, revive: bool = False) -> Recorded:
+        """Put a turn into the inbox, within what a person and a workspace may have waiting there."""
+        most_open = Shares(self.settings.refuse_above_of_person, self.settings.refuse_above)
+        return await self.offload.urgent(
+            self.inbox.record, turn, most_per_minute=self.settings.turns_per_minute, most_open=most_open, revive=revive
+        )
 
     async def accept(self, arrival: Arrival) -> None:
         """After the acknowledgement: set the worker going, or say why nothing happens yet."""
