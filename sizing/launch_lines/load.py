@@ -5,7 +5,7 @@ from __future__ import annotations
 from sizing.estimate import Estimate
 from sizing.launch_lines.command import LaunchCommand, Words, start
 from sizing.launch_lines.local import cache_formats, file_name, placement
-from sizing.memory.local.settings import llama_settings
+from sizing.memory.local.settings import llama_settings, since
 from sizing.resolve import Resolved
 from sizing.speed.workload import work
 
@@ -78,10 +78,17 @@ def llama_bench(resolved: Resolved, estimate: Estimate) -> LaunchCommand:
     words = start("llama-bench", "-m", file_name(resolved)).option("-p", given).option("-n", output)
     words.option("-d", resolved.prior_tokens or None)
     placement(resolved, estimate, words, is_bench=True)
-    words.option("-fa", 1 if settings.flash else 0)
+    words.option("-fa", _flash(resolved, settings.flash, is_ik=settings.is_ik))
     cache_formats(resolved, words)
     words.option("-b", asked.batch_tokens).option("-ub", asked.ubatch_tokens)
     return LaunchCommand(resolved.engine.name, "load_test", tuple(words.words), notes=("name_your_file",))
+
+
+def _flash(resolved: Resolved, flash: bool, *, is_ik: bool) -> str:
+    """`llama-bench` took 0 and 1 until June 2026 (llama.cpp pull request 23714), and ik_llama.cpp's still does."""
+    if is_ik or not since(resolved.engine, "2026-06", 9450):
+        return "1" if flash else "0"
+    return "on" if flash else "off"
 
 
 def llama_batched_bench(resolved: Resolved, estimate: Estimate) -> LaunchCommand:

@@ -127,7 +127,7 @@ LOAD_TESTS = [
     (
         _spec({"name": "llama.cpp", "batch_tokens": 4096}, weights="q4_k_m", input_tokens=512, output_tokens=64, prior_context_tokens=8192),
         [
-            "llama-bench -m Llama-3.1-8B-Instruct-Q4_K_M.gguf -p 512 -n 64 -d 8192 -ngl 33 -fa 1 -b 4096",
+            "llama-bench -m Llama-3.1-8B-Instruct-Q4_K_M.gguf -p 512 -n 64 -d 8192 -ngl 33 -fa on -b 4096",
             "llama-batched-bench -m Llama-3.1-8B-Instruct-Q4_K_M.gguf -c 65536 -npp 512 -ntg 64 -npl 4 -ngl 33",
         ],
     ),
