@@ -188,7 +188,7 @@ def _of_one_card(accelerator: Accelerator, entry: HardwareRef, stated_gb: float 
         f"hardware.{field}",
         value,
         f"{accelerator.name} has {has} GB of memory, not {value:g}; leave the memory out, or name the card that has it",
-        (f"{most:g}",),
+        (f"{most:g} GB",),
     )
 
 

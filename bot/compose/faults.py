@@ -73,13 +73,16 @@ def _unknown(field: str, fault: Failure, words: Wording) -> str:
 
 
 def _with_detail(text: str, fault: Failure, words: Wording) -> str:
-    """English messages of the engine say what is allowed; German keeps to the label and the value."""
+    """English messages of the engine say what is allowed; German names what the engine suggests."""
     if words.lang == "en":
         detail = fault.message[:1].upper() + fault.message[1:].rstrip(".") + "."
         return f"{text} {detail}"
-    return text
+    if not fault.suggestions:
+        return text
+    named = [known_name(suggestion) for suggestion in fault.suggestions]
+    return f"{text} {words.text('error', 'would_work', names=words.listed(named, 'or'))}"
 
 
 def _short(value: Any) -> str:
-    text = " ".join(str(value).split())
+    text = f"{value:g}" if isinstance(value, float) else " ".join(str(value).split())
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
