@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from bot.understand.lengths import LENGTH_RULES, binary_k
+from bot.understand.lengths import LENGTH_RULES, POWERS, binary_k
 from bot.understand.load import LOAD_RULES, ONE_IN_AFTER, SHARE_RULES, noun_reading, word_readings
 from bot.understand.numbers import VAGUE_ONES, Quantity, quantities
 from bot.understand.readings import Reading
@@ -58,6 +58,10 @@ _OF_MANY = re.compile(
 _BOUGHT = re.compile(
     r"\b(?:buy|buying|bought|kaufen?|gekauft|sells?|selling|sold|used|"
     r"gebraucht\w*)\b[^.!?;\d]{0,20}\b(?:for|fuer|um|at)\s?(?:~|ca\.?|about|etwa)?\s?$"
+)
+# "500k product descriptions" counts something; "50k works" and "20k for each" do not.
+_OF_SOMETHING = re.compile(
+    r"\s(?!(?:with|fuer|should|would|could|instead|statt\w*|please|bitte|works?|passt|reicht|geht|klappt|each|jeweils)\b)[a-z]{4,}"
 )
 _A_PERIOD = re.compile(r"\s?(?:/|a|per|pro|im|je)\s?(?:month|monat|year|jahr|hour|stunde|day|tag|mo\b|h\b)")
 _MEMORY_NEXT = re.compile(r"\s?\d{1,3}\s?(?:gb?|gib)\b(?!\s?(?:ddr|ram\b|r?dimm|ecc|lpddr|riegel|sticks?))")
@@ -150,6 +154,8 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
     found = list(proposals(place, _RULES))
     if _LABEL_OF_NEXT.match(place.right) and any(r.rule in _LABELS_BEFORE for r in found):
         found = [r for r in found if not r.rule.endswith(" after")]
+    if quantity.scale == "k" and quantity.value / 1000 not in POWERS and _OF_SOMETHING.match(place.right):
+        found = [r for r in found if r.rule != "bare k"]
     if quantity.scale not in ("", "k"):
         found = [r for r in found if not r.rule.startswith("length in")]
     if quantity.scale and not quantity.unit:

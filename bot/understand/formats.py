@@ -75,7 +75,7 @@ _QUARTER_BEFORE = re.compile(
     r"\b(?:by|until|till|bis|(?:end|start|middle) of|early|late|ende?|anfang|mitte|before|vor|since|seit|next|this|naechstes|dieses|"
     r"quarter|quartal)\s(?:the |zum )?$"
 )
-_YEAR_AFTER = re.compile(r"\s?[/ '\-]\s?(?:20)?2\d(?!\d|\s?(?:gb|k\b|b\b|x))")
+_YEAR_AFTER = re.compile(r"\s?[/\-]?\s?20[23]\d(?!\d|\s?(?:gb|k\b|b\b|x))|\s?['/\-]\s?2\d(?!\d|\s?(?:gb|k\b|b\b|x))")
 
 
 def read_formats(text: Text) -> list[FormatMention]:

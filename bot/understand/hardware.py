@@ -63,7 +63,7 @@ _REFERENCE_BEFORE = re.compile(
     r"price of|preis (?:einer|von)|beats|like (?:an?|the)|wie (?:eine?r?|bei)|than (?:an?|my|"
     r"on|the|one)|als (?:eine|auf|meine|mein)|colleague\w*|kollege hat|friend\w*|someone|"
     r"(?:sag\w*|behaupte\w*|antworte\w*|erzaehl\w*),? dass|(?:say|claim|tell (?:them|me|us|everyone)|answer|reply) that|"
-    r"jemand|others?|otherwise|sonst|ansonsten|statt|"
+    r"had|hatten|hatte|used to (?:have|run)|jemand|others?|otherwise|sonst|ansonsten|statt|"
     r"instead of|rather than|not|kein\w*|no|"
     r"nicht|speed as|schnell wie|vs\.? ~?[\d.,]+ ?s on)\s(?:\w+\s){0,2}$"
 )
@@ -84,7 +84,8 @@ _REFERENCE_AFTER = re.compile(
     r"in the (?:paper|readme|guide|blog)|laut|beats|schlaegt|minimum\b|is too expensive|"
     r"ist zu teuer|zu teuer|too expensive|bleib\w*|stays? (?:in|where)|stay in|kommt nicht|"
     r"are gone|(?:is|are|ist|sind) (?:already |schon |bereits )?(?:taken|busy|in use|occupied|belegt|"
-    r"vergeben|ausgebucht)|verkauf\w*|sold\b|does it (?:fine|easily)|of (?:a|my) (?:friend|colleague)|(?:vo[nm] |"
+    r"vergeben|ausgebucht)|(?:in|im) (?:the |dem |der )?(?:old|alten?) (?:box|server|machine|rechner|kiste|maschine)|"
+    r"verkauf\w*|sold\b|does it (?:fine|easily)|of (?:a|my) (?:friend|colleague)|(?:vo[nm] |"
     r"(?:ein|mein|unser)e[srm] |einem |meinem |des ){1,2}"
     r"(?:kolleg\w*|freund\w*|bekannten|nachbarn))"
 )

@@ -163,7 +163,15 @@ LENGTH_RULES: tuple[Rule, ...] = (
         _TOKENS,
         left=r"(?:isl/osl|in/out|input/output|prompt/answer|rein/raus|i/o)\W{0,3}\d[\d.,]*k?\s?/\s?",
     ),
-    rule("ran at", "observed_context", 6.9, _TOKENS, right=_OBSERVED_OK, least=512),
+    rule(
+        "ran at",
+        "observed_context",
+        6.9,
+        _TOKENS,
+        left=r"^(?!.*\b(?:ob|whether|if|kann|can|does|do|will|would|wollte? (?:mal )?fragen)\b)[^\x00]*",
+        right=_OBSERVED_OK,
+        least=512,
+    ),
     rule(
         "fails above",
         "observed_context",

@@ -25,7 +25,7 @@ _PERIOD = (
 _PEOPLE = (
     r"leuten?|nutzer(?:n|innen)?|users?|be?nutzer(?:n|innen)?|mitarbeit\w*|personen|people|"
     r"ppl|persons?|kolleg\w*|"
-    r"anwender(?:n|innen)?|studis?|azubis?|praktikant\w*|trainees?|interns?|pupils?|dozent\w*|entwickler(?:n|innen)?|devs?|developers?|studen\w*|studierende\w*|"
+    r"ma\b|anwender(?:n|innen)?|studis?|azubis?|praktikant\w*|trainees?|interns?|pupils?|dozent\w*|entwickler(?:n|innen)?|devs?|developers?|studen\w*|studierende\w*|"
     r"schueler\w*|lehrer\w*|lehrkraefte\w*|"
     r"koepfen?|kunden|customers?|seats?|employees?|staff|colleagues?|engineers?|analysts?|"
     r"testern?|teammates|heads?|coders?|"

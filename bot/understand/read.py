@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bot.understand.correction import corrected
+from bot.understand.daily import requests_per_day
 from bot.understand.device_details import MOST_DEVICES, DeviceMention
 from bot.understand.devices import read_devices
 from bot.understand.engines import (
@@ -138,6 +139,9 @@ def _request(found: Found, in_thread: bool) -> Request:
     _fill_engine(found, draft)
     _fill_money(found, draft)
     draft.other |= read_remarks(found.text)
+    daily = requests_per_day(found.text.folded, draft.values.get("users"))
+    if daily:
+        draft.other["requests_per_day"] = daily
     usage = read_usage(found.text.folded, draft.other)
     if usage:
         draft.other["usage"] = usage

@@ -182,6 +182,9 @@ def _load(request: Request) -> dict[str, Any]:
     prefix = request.other.get("system_prompt_tokens")
     if prefix and 0 < prefix <= 1e9:
         out["shared_prefix_tokens"] = int(prefix)
+    daily = request.other.get("requests_per_day")
+    if daily and 0 < daily <= 1e12:
+        out["requests_per_day"] = float(daily)
     return out
 
 

@@ -81,7 +81,7 @@ _QUESTION_IS_WHY = re.compile(
     r"schneller)|what'?s wrong|woran|realistic\?|expected\?|defective|zu langsam|too slow|so slow|"
     r"so langsam|broken|bug\?|what should it be|what am i (?:doing|missing)|"
     r"was mache ich falsch|stimmt (?:da was|das|es)|is (?:that|this|it) (?:true|correct)|kann das (?:sein|stimmen)|"
-    r"can that be|plausib\w*|langsamer als|"
+    r"can that be|plausib\w*|believable|credible|glaubhaft|glaubwuerdig|too good to be true|langsamer als|"
     r"slower than|bottleneck|flaschenhals|killing (?:me|it|us|my)|hurting|slowing|bremst|"
     r"holding (?:me|it|us) back)"
 )
@@ -340,7 +340,8 @@ _SPENT = re.compile(
     r"\b(?:spend|invest|pay)(?:\s(?:up to|about|around|max\.?|at most))?\s$"
 )
 _BUDGET_NEXT = re.compile(
-    r"\s?-?(?:budget|kostenrahmen)\b(?! tokens?)|\s(?:ausgeben|investieren|zum ausgeben|to spend)\b"
+    r"\s?-?(?:budget|kostenrahmen)\b(?! tokens?)(?!\s?[:=]?\s?(?:~|max\.?|of|von|bis|up to)?\s?[$€]?\d)|"
+    r"\s(?:ausgeben|investieren|zum ausgeben|to spend)\b"
 )
 _LEAST_BUDGET = 300.0
 
