@@ -15,6 +15,7 @@ from sizing.spec import Speculative
 DraftKind = Literal["none", "mtp", "draft", "eagle", "eagle3", "dflash", "dspark", "ngram"]
 _TOKENS = re.compile(r"(?:k\s*=\s*|,\s*|\b)(\d{1,2})(?:\s*tokens?)?\b")
 _LATEST = (99, 0, 0)
+_WITH_TOWERS = frozenset({"vision-text", "audio-text"})  # omni models hear and see
 _KINDS: tuple[DraftKind, ...] = ("dspark", "dflash", "mtp", "eagle3", "eagle")
 
 
@@ -50,7 +51,7 @@ def settings_of(resolved: Resolved) -> Settings:
         graphs=not asked.enforce_eager,
         draft=draft,
         draft_tokens=tokens,
-        images=resolved.architecture.modality == "vision-text" and resolved.spec.images_per_request != 0,
+        images=resolved.architecture.modality in _WITH_TOWERS and resolved.spec.images_per_request != 0,
     )
 
 
