@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.answer import Table
-from bot.compose import cost_answer, counting, headline, limits, system, topics, training
+from bot.compose import cost_answer, counting, headline, limits, queueing, system, topics, training
 from bot.compose.assumptions import assumption_views
 from bot.compose.common import ALL_ACTIONS, say_warnings, say_why
 from bot.compose.draft import Draft
@@ -58,6 +58,7 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     topics.say_asked(draft, sized, heard)
     if bill and not (priced and cost_answer.leads(heard)):
         cost_answer.say(bill, question)
+    queueing.say(draft, sized, question)
     say_measured(draft, sized, speed=heard.asks("throughput"))
     say_warnings(draft, sized)
     draft.assumptions = assumption_views(sized, words)
@@ -78,6 +79,8 @@ def _priced_headline(
     """The first sentence of an answer that was asked for money, or for what the power costs."""
     if cost_answer.leads(heard) and bill is not None:
         return cost_answer.headline(bill, question)
+    if waits := queueing.headline(draft, sized, question):
+        return waits
     return (
         system.energy_headline(draft, sized, question) if heard.intent == "power" and not heard.asks("fits") else None
     )

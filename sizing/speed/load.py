@@ -11,13 +11,12 @@ import math
 from dataclasses import dataclass, replace
 
 from sizing.memory.plan import MemoryPlan
-from sizing.resolve import Resolved
+from sizing.resolve import PEAK_HOUR_SHARE, Resolved
 from sizing.spec import Targets, WorkloadSpec
 from sizing.speed.drivers import Drivers, drivers
 from sizing.speed.factors import Coefficients, shipped
 from sizing.speed.serving import Pace, first_token_s, pace, steady_at
 
-PEAK_HOUR_SHARE = 0.2  # of a working day's questions; eight even hours would be 0.125
 QUESTIONS_PER_USER_DAY = 20.0
 _Z95 = 1.645
 
