@@ -88,6 +88,7 @@ NON_TORCH_FROM_014_GIB: Final = 0.25
 NON_TORCH_FROM_027_GIB: Final = 0.56  # +2 of two sources; from then on the difference of two readings of the driver
 NON_TORCH_ROCM_GIB: Final = 0.5  # one Radeon card, its BLAS workspace included: 7 cases of one collection
 NON_TORCH_PARALLEL_GIB: Final = 0.55
+NON_TORCH_PARALLEL_V1_GIB: Final = 1.2  # V1 on NVIDIA cards before 0.14: 4 cases of 3 sources, 1.0 to 1.6
 NON_TORCH_NVLINK_FROM_014_GIB: Final = 2.1
 NON_TORCH_PCIE_FROM_014_GIB: Final = 0.8
 NON_TORCH_UNIFIED_GIB: Final = 1.0

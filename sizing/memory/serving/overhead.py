@@ -55,7 +55,8 @@ def _alone_gib(device: Device, settings: Settings) -> float:
 
 def _parallel_gib(device: Device, layout: Layout, settings: Settings) -> float:
     if settings.release < (0, 14, 0):
-        return c.NON_TORCH_PARALLEL_GIB
+        nvidia = device.accelerator is None or device.accelerator.vendor == "nvidia"
+        return c.NON_TORCH_PARALLEL_V1_GIB if settings.v1 and nvidia else c.NON_TORCH_PARALLEL_GIB
     if not has_fabric(device.accelerator):
         return c.NON_TORCH_PCIE_FROM_014_GIB
     return c.NON_TORCH_NVLINK_FROM_014_GIB * communicators(layout)
