@@ -94,7 +94,7 @@ def _vision(model: Architecture, settings: Settings, layer: float) -> float:
         return _vision_v0(settings.step_tokens) if open_ended else c.VISION_PROFILE_V0_GIB * GIB + layer
     least = fixed + per_hidden * model.hidden_size / 1024
     if family.startswith("gemma 4"):
-        heard = c.AUDIO_PROFILE_GEMMA4_GIB if model.outside.get("audio") else 0.0
+        heard = c.AUDIO_PROFILE_GEMMA4_GIB if model.outside.get("per_layer_embedding") else 0.0
         least = max(least, heard, settings.step_tokens * c.VISION_GIB_PER_STEP_TOKEN_GEMMA4)
     return least * GIB
 

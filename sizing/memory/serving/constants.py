@@ -73,7 +73,7 @@ VISION_V0_ENCODER_BYTES: Final = 185_000
 VISION_PROFILE_V0_GIB: Final = 0.3
 # Gemma 4 profiles as many encoder tokens as a step has: 2.4 GiB at 16,384 (+1).
 VISION_GIB_PER_STEP_TOKEN_GEMMA4: Final = 2.4 / 16384
-AUDIO_PROFILE_GEMMA4_GIB: Final = 1.6  # its smaller models hear, too: +3 of one source
+AUDIO_PROFILE_GEMMA4_GIB: Final = 1.6  # its models with per-layer embeddings hear, too: +3 of one source
 # Encoder-decoder models profile every sequence with a full encoder input: 2.8 copies of its hidden states (Whisper; 2 cases), and for
 # an image 24,000 elements a patch (Llama 3.2 Vision keeps five of its tower's states beside both halves of its MLP; 1 case, 1 %).
 ENCODER_COPIES: Final = 2.8
