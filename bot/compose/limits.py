@@ -13,7 +13,7 @@ from sizing.defaults import Defaults
 from sizing.estimate import Estimate
 from sizing.resolve import busy_at_once
 from sizing.sensitivity import fits_with, largest_context, last_that_holds, most_concurrent
-from sizing.spec import WorkloadSpec
+from sizing.spec import Targets, WorkloadSpec
 
 _LENGTHS: Final = ("input_tokens", "output_tokens", "prior_context_tokens")
 _LADDER: Final = (131072, 98304, 65536, 49152, 32768, 24576, 16384, 12288, 8192, 6144, 4096, 2048, 1024)
@@ -73,19 +73,18 @@ def _most_requests(asked: Sized, parsed: WorkloadSpec, defaults: Defaults, words
     most = most_concurrent(parsed, defaults, _MOST_REQUESTS)
     if most is None:
         return None
-    held = most
-    if not meets(_with(parsed, most, defaults), parsed.targets):
-        found = last_that_holds(
-            lambda count: 0.0 if meets(_with(parsed, count, defaults), parsed.targets) else -1.0, most, most
-        )
-        if found is None:
-            return None
-        held = found
+    held = _fast_enough(parsed, most, parsed.targets, defaults)
+    if held is None:
+        return None
+    floor = None
+    if not parsed.targets.tokens_s_per_user:
+        floor, held = _at_a_pace(parsed, held, defaults)
     spec = {key: value for key, value in asked.spec.items() if key not in ("users", "active_share")}
     sized = size({**spec, "concurrency": held}, defaults)
     people = _people(held, parsed.active_share or defaults.active_share)
     facts = {
         "value": held,
+        "floor_tokens_s": floor,
         "people": people,
         "share": parsed.active_share or defaults.active_share,
         "memory_alone": most,
@@ -94,9 +93,29 @@ def _most_requests(asked: Sized, parsed: WorkloadSpec, defaults: Defaults, words
     rate = speed.decode_tok_s_per_user if speed else None
     more = [words.text("limit", "requests_rate", rate=rate)] if rate else []
     more += [words.text("limit", "requests_people", people=people, share=facts["share"])] if people > held else []
-    more += [words.text("limit", "requests_memory", value=most)] if held < most else []
+    if held < most:
+        more.append(words.text("limit", "requests_floor" if floor else "requests_memory", value=most, floor=floor))
     key = "requests_many" if held >= _MOST_REQUESTS else "requests_one" if held == 1 else "requests"
     return Limit(sized, words.text("limit", key, value=held, **_named(sized)), " ".join(more), facts)
+
+
+def _fast_enough(parsed: WorkloadSpec, most: int, targets: Targets, defaults: Defaults) -> int | None:
+    """The most requests of those that memory holds which meet the targets of speed; None where not even one does."""
+    if meets(_with(parsed, most, defaults), targets):
+        return most
+    return last_that_holds(lambda count: 0.0 if meets(_with(parsed, count, defaults), targets) else -1.0, most, most)
+
+
+def _at_a_pace(parsed: WorkloadSpec, most: int, defaults: Defaults) -> tuple[float | None, int]:
+    """(tokens/s, requests): nobody serves people who wait for every word. The pace of recommendations, or half or a quarter of it where
+    the hardware does not reach that even for one; memory alone where it reaches none."""
+    for share in (1.0, 0.5, 0.25):
+        floor = share * (defaults.min_tokens_s_per_user or 0.0)
+        targets = parsed.targets.model_copy(update={"tokens_s_per_user": floor or None})
+        held = _fast_enough(parsed, most, targets, defaults)
+        if held is not None:
+            return floor, held
+    return None, most
 
 
 def _with(parsed: WorkloadSpec, count: int, defaults: Defaults) -> Estimate:

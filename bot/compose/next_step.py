@@ -13,7 +13,6 @@ from bot.thread import TeamDefaults
 # Titles of paragraphs that are something to do already.
 _DONE: Final = ("next", "next_step")
 _WORK: Final = frozenset({"embedding", "reranking", "transcription", "image", "video"})
-_MACHINE: Final = frozenset({"power", "system"})
 _LONGEST_LINE: Final = 260
 
 
@@ -38,15 +37,15 @@ def add(draft: Draft, defaults: TeamDefaults) -> None:
 def _key(draft: Draft) -> str | None:
     """What fits the kind of answer."""
     first = draft.sized[0] if draft.sized else None
-    if draft.intent == "rag":
+    if draft.intent == "rag" and (first is None or first.figures["task"] not in _WORK):
         return "rag"
+    if first is not None and draft.intent == "power":
+        return "machine"
     if first is not None and not first.spec.get("model"):
-        return "machine" if draft.intent in _MACHINE else "choose"
+        return "choose"
     if first is None or not first.estimate.ok:
         return "name" if draft.intent == "explain" else None
     task = str(first.figures["task"])
-    if draft.intent in _MACHINE:
-        return "machine"
     if task in _WORK:
         if first.estimate.fits:
             return "work"
@@ -59,7 +58,7 @@ def _key(draft: Draft) -> str | None:
 def _for_verdict(draft: Draft, first: Sized) -> str | None:
     if len(draft.sized) > 1 or draft.intent == "compare":
         return "compare"
-    if first.estimate.fits is False:
+    if first.estimate.fits is False or (first.margin_gib or 0.0) < 0:
         return "change"
     if any(first is option for option in draft.options):
         return "before_ordering"

@@ -28,6 +28,8 @@ from sizing.work.rag import PASSAGES, generation_spec, stages
 _CHAT_MODEL: Final = "mistralai/Mistral-Small-3.2-24B-Instruct-2506"
 _CHAT_WEIGHTS: Final = "fp8"
 _OTHER_MODELS: Final = ("openai/gpt-oss-20b", "Qwen/Qwen3-32B", "meta-llama/Llama-3.3-70B-Instruct")
+# Below this, growth is no news to anybody.
+_TOLD_INDEX_GIB: Final = 2.0
 _REFERENCE_CARD: Final = "nvidia-l40s"
 
 
@@ -126,9 +128,9 @@ def _say_stages(draft: Draft, work: Mapping[str, Any], hours: Mapping[str, float
             "work",
             "import",
             pages=work["pages"],
-            hours=imported["hours"],
+            hours=imported["hours"] * 3600,
             cores=imported["cores"],
-            ocr=imported["ocr_hours"],
+            ocr=imported["ocr_hours"] * 3600,
         ),
     )
     draft.material.add_names([names.model(embedding["model"]), names.model(retrieval["reranker"])])
@@ -150,14 +152,19 @@ def _say_stages(draft: Draft, work: Mapping[str, Any], hours: Mapping[str, float
     say_index(draft, index)
     draft.material.add(work["growth_per_year"], "share")
     draft.material.add(work["index_later_gib"] * 2**30, "bytes")
-    say(
-        draft,
-        "growth",
-        "vector_index",
-        words.text(
-            "work", "index_growth", growth=work["growth_per_year"], later=work["index_later_gib"], years=work["years"]
-        ),
-    )
+    if work["index_later_gib"] >= _TOLD_INDEX_GIB:
+        say(
+            draft,
+            "growth",
+            "vector_index",
+            words.text(
+                "work",
+                "index_growth",
+                growth=work["growth_per_year"],
+                later=work["index_later_gib"],
+                years=work["years"],
+            ),
+        )
     if ranges := retrieval.get("rerank_ms"):
         add_times(draft, {name: value / 1000 for name, value in ranges.items()})
         draft.material.add(retrieval["search_ms"] / 1000, "time")

@@ -210,7 +210,8 @@ def _write_machine_of(
 ) -> bool:
     """Power, RAM or machine of a deployment with its model: whether the model fits is only said where it does not."""
     ram = quantity_of(text) == "ram"
-    if not ram and (heard.intent not in ("power", "system") or heard.asks(*_OTHER_INTENTS)):
+    capped = heard.intent == "power" and bool(parsed.host.power_limit_w) and "limit" in focus.focuses(text)
+    if not (ram or capped) and (heard.intent not in ("power", "system") or heard.asks(*_OTHER_INTENTS)):
         return False
     sized = size(spec, defaults)
     if not sized.estimate.ok or len(heard.specs) != 1 or (ram and is_machine(sized)):

@@ -103,10 +103,15 @@ def _observed(draft: Draft, sized: Sized, heard: Heard) -> None:
     speed = sized.estimate.speed
     if not measured or speed is None or speed.decode_tok_s_per_user is None:
         return
-    expected = speed.decode_tok_s_per_user
+    expected, several = speed.decode_tok_s_per_user, int(sized.figures.get("concurrency") or 1)
+    of_all = several > 1 and measured > expected.high and speed.output_tok_s_total is not None
+    if of_all and speed.output_tok_s_total is not None:
+        expected = speed.output_tok_s_total
     key = "slower" if measured < expected.low else "faster" if measured > expected.high else "as_expected"
     draft.material.add(measured, "rate")
-    draft.say("diagnosis", draft.words.text("observed", key, measured=measured, rate=expected), draft.title("measured"))
+    text = draft.words.text("observed", key, measured=measured, rate=expected)
+    summed = draft.words.text("observed", "of_all", count=several) if of_all else ""
+    draft.say("diagnosis", f"{text} {summed}".strip(), draft.title("measured"))
 
 
 def _training(draft: Draft, sized: Sized, label: str) -> None:

@@ -75,3 +75,66 @@ def test_how_many_cards_shows_the_counts_around_the_answer() -> None:
 )
 def test_other_questions_name_no_quantity(text: str) -> None:
     assert quantity_of(text) is None
+
+
+def test_nobody_is_served_at_a_crawl() -> None:
+    """Seventeen requests fit the RAM of this machine; each would get less than a token a second."""
+    answer, _ = respond(
+        "Mixtral 8x7B q4 in ollama, no gpu, 12 cores, 48GB RAM: how many parallel users?", ThreadState(), Context()
+    )
+    estimate = estimate_data(answer.specs[0])
+    assert estimate.speed is not None and estimate.speed.decode_tok_s_per_user is not None
+    assert estimate.speed.decode_tok_s_per_user.expected >= 2.0
+
+
+BEST = [
+    ("Bestes Modell für 24 GB", "^Zuerst .* probieren", 24.0),
+    ("which LLM should I run on a 24GB card", "^Try .* first", 24.0),
+    ("what is the best model I can run on an M3 Ultra 256GB", "^Try .* first", 256.0),
+]
+
+
+@pytest.mark.parametrize(("question", "first", "memory_gb"), BEST, ids=lambda text: str(text)[:30])
+def test_the_best_model_is_named_and_ranked(question: str, first: str, memory_gb: float) -> None:
+    answer, _ = respond(question, ThreadState(), Context())
+    assert re.search(first, answer.headline), answer.headline
+    assert answer.table is not None and len(answer.table.rows) > 3
+    for option in answer.options:
+        margin = option["estimate"]["margin_gib"]["expected"]
+        assert 0 <= margin <= memory_gb
+    assert answer.unverified_numbers == ()
+
+
+def test_retrieval_over_pages_assumes_a_model_and_says_so() -> None:
+    text = "Wir wollen für 40 Mitarbeiter ein RAG über 200.000 PDF-Seiten, was brauchen wir?"
+    answer, _ = respond(text, ThreadState(), Context())
+    assert answer.headline.startswith("200.000 Seiten: ")
+    model = next(view for view in answer.assumptions if view.field == "model")
+    assert len(model.alternatives) >= 2 and model.value.partition(" (")[0] in answer.headline
+    titles = [paragraph.title for paragraph in answer.paragraphs]
+    assert {"Import:", "Embedding:", "Vektorindex:", "Suche:", "Antworten:"} <= set(titles)
+    assert answer.unverified_numbers == ()
+
+
+@pytest.mark.parametrize(
+    "question", ["FLUX.1-dev on an RTX 3060 12GB, possible?", "Läuft FLUX.1-dev auf einer RTX 3060 12 GB?"]
+)
+def test_a_pipeline_that_does_not_fit_names_formats_that_do(question: str) -> None:
+    answer, _ = respond(question, ThreadState(), Context())
+    ways = next(paragraph.text for paragraph in answer.paragraphs if paragraph.kind == "flip")
+    assert "Q6_K" in ways and "FP8" not in ways  # 12.2 GiB at peak are more than the card has
+    assert answer.unverified_numbers == ()
+
+
+def test_a_training_ladder_lists_nothing_that_is_short() -> None:
+    answer, _ = respond("LoRA fine-tune Llama 3.3 70B on 4090s, how many?", ThreadState(), Context())
+    assert answer.table is not None
+    assert all(not row[-1].startswith("-") for row in answer.table.rows)
+
+
+def test_a_power_cap_leads_where_it_is_asked_for() -> None:
+    answer, _ = respond(
+        "can I cap 4090 to 300W without losing inference speed? running 27B q4 single stream", ThreadState(), Context()
+    )
+    assert answer.headline.startswith("At 300")
+    assert "fits on" not in answer.headline + answer.lead
