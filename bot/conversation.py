@@ -17,7 +17,7 @@ from bot.compose.draft import Draft, finish
 from bot.compose.readings import reading_views
 from bot.explain import DEEPEST, Sources
 from bot.heard import Heard, hear, of_click
-from bot.open_question import open_question
+from bot.open_question import decided, open_question
 from bot.sized import engine_defaults
 from bot.thread import Configs, Context, Spec, TeamDefaults, ThreadState, Turn
 from sizing.catalogue.names import find
@@ -47,10 +47,10 @@ def act(action: str, payload: Mapping[str, Any], thread: ThreadState, context: C
 
 def _turn(heard: Heard, text: str, thread: ThreadState, context: Context) -> tuple[Answer, ThreadState]:
     lang = _lang(heard.lang, context)
-    heard = _with_hub(heard, context)
+    heard = decided(_with_hub(heard, context), engine_defaults(context.defaults))
     draft = _draft(heard, lang, context, text)
     turn = _write(draft, heard, text, thread, context)
-    if turn is not None and draft.sized:
+    if turn is not None and (draft.sized or heard.clarify is not None):
         _say_readings(draft, heard, engine_defaults(context.defaults))
     if turn is not None and heard.wish is None and draft.intent != "clarify":
         say_contradictions(draft, text)

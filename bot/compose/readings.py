@@ -8,6 +8,7 @@ from typing import Any
 from bot.answer import Alternative, AssumptionView
 from bot.compose.faults import field_label
 from bot.heard import Heard
+from bot.open_question import cards_of
 from bot.reply import names
 from bot.reply.wording import Wording
 from bot.thread import Spec
@@ -19,7 +20,8 @@ _MOST_CHOICES = 4
 
 def reading_views(heard: Heard, words: Wording) -> tuple[AssumptionView, ...]:
     """The reader's assumptions that the specs still rest on; a name that only one reading has needs none."""
-    return tuple(view for reading in heard.readings if (view := _view(reading, heard.specs, words)) is not None)
+    views = tuple(view for reading in heard.readings if (view := _view(reading, heard.specs, words)) is not None)
+    return (*views, _open_device(heard, words)) if cards_of(heard) else views
 
 
 def _view(reading: Assumption, specs: Iterable[Spec], words: Wording) -> AssumptionView | None:
@@ -58,6 +60,16 @@ def _device(reading: Assumption, specs: tuple[Spec, ...], words: Wording) -> Ass
         return None
     choices = ((names.device(other), {"hardware": [{**entry, "accelerator": other}]}) for other in reading.others)
     return _with_choices("hardware", names.device(reading.value), choices, words)
+
+
+def _open_device(heard: Heard, words: Wording) -> AssumptionView:
+    """A card that is asked back for: each one that the word may mean, in the number said."""
+    choices = tuple(
+        Alternative(label=names.device(str(card["accelerator"])), delta={"hardware": [card]})
+        for card in cards_of(heard)
+    )
+    label, unknown = field_label("hardware", words), words.label("words", "unknown")
+    return AssumptionView(field="hardware", label=label, value=unknown, alternatives=choices[:_MOST_CHOICES])
 
 
 def _with_choices(

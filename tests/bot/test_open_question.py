@@ -69,3 +69,25 @@ def test_the_assumption_stays_open_when_another_is_changed() -> None:
     view = next(view for view in first.answer.assumptions if view.field == "context_tokens")
     then = talk.click("change", delta=view.alternatives[0].delta)
     assert _alternatives(then, "model") == _alternatives(first, "model")
+
+
+def test_a_word_for_several_cards_is_taken_for_the_usual_one_where_all_agree() -> None:
+    said = Conversation().say("Reicht eine 6000 für Qwen3 8B in fp8?")
+    assert said.answer.estimates[0]["fits"] is True
+    assert said.answer.intent == "fits"
+    assert _alternatives(said, "hardware") != []
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("Llama 3.3 70B fp8, 8k, reicht eine 6000?", 1), ("Llama 3.1 405B int4 auf 4 6000er?", 4)]
+)
+def test_where_they_differ_it_is_asked_with_a_button_for_each(text: str, count: int) -> None:
+    talk = Conversation()
+    first = talk.say(text)
+    assert (first.answer.intent, first.answer.estimates) == ("clarify", ())
+    assert len(_alternatives(first, "hardware")) >= 2
+    (view,) = first.answer.assumptions
+    other = next(other for other in view.alternatives if "PRO 6000" in other.label)
+    then = talk.click("change", delta=other.delta)
+    assert then.answer.estimates[0]["fits"] is not None
+    assert then.spec["hardware"][0]["count"] == count
