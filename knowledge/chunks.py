@@ -6,7 +6,7 @@ one heading: they are what is compared with a question, since one sentence of a 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from knowledge.blocks import Block, Source
 
@@ -69,7 +69,9 @@ def _halved(blocks: list[Block]) -> Iterator[list[Block]]:
     if _length(blocks) <= MOST_CHARACTERS:
         yield blocks
         return
-    middle = min(range(1, len(blocks)), key=lambda cut: abs(_length(blocks[:cut]) - _length(blocks[cut:])))
+    # Sums up to each cut: adding both halves up anew at every one of 6,000 cuts took 50 s.
+    upto = list(accumulate((len(b.text) + len(_SEPARATOR) for b in blocks), initial=0))
+    middle = min(range(1, len(blocks)), key=lambda cut: abs(2 * upto[cut] - upto[-1]))
     yield from _halved(blocks[:middle])
     yield from _halved(blocks[middle:])
 

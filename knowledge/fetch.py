@@ -21,6 +21,8 @@ _SECONDS = 20.0
 _MOST_REDIRECTS = 4
 _PORTS = {"http": 80, "https": 443}
 _BLOCK_BYTES = 64 * 1024
+_UNICAST = ipaddress.IPv6Network("2000::/3")
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _SUFFIX_OF_TYPE = {"application/pdf": ".pdf", "text/html": ".html", "text/markdown": ".md", "text/plain": ".txt"}
 
 
@@ -59,7 +61,7 @@ def _checked(address: str, hosts: Sequence[str]) -> SplitResult:
         port = parts.port
     except ValueError as error:
         raise _refusal(address, "it is not an address") from error
-    if parts.scheme not in _PORTS or not parts.hostname or parts.username or parts.password:
+    if parts.scheme not in _PORTS or not parts.hostname or "@" in parts.netloc:
         raise _refusal(address, "only http and https addresses without credentials are fetched")
     if port not in (None, _PORTS[parts.scheme]):
         raise _refusal(address, "only the ports 80 and 443 are fetched from")
@@ -78,9 +80,21 @@ def public_address(host: str, port: int) -> str:
 
 
 def _is_public(address: str) -> bool:
+    """Global unicast only. Of the IPv6 forms that carry an IPv4 address, NAT64 counts by what it carries; the others lead back to hosts
+    of this network (mapped, compatible, translated) or through a relay of somebody's (6to4, Teredo), and are none.
+    """
     parsed = ipaddress.ip_address(address.partition("%")[0])
-    inner = getattr(parsed, "ipv4_mapped", None) or getattr(parsed, "sixtofour", None)
-    return parsed.is_global and not parsed.is_multicast and (inner is None or inner.is_global)
+    if isinstance(parsed, ipaddress.IPv6Address):
+        if parsed in _NAT64:
+            return _is_public(str(ipaddress.IPv4Address(int(parsed) & 0xFFFF_FFFF)))
+        if parsed not in _UNICAST or parsed.sixtofour is not None or parsed.teredo is not None or _is_isatap(parsed):
+            return False
+    return parsed.is_global and not parsed.is_multicast
+
+
+def _is_isatap(address: ipaddress.IPv6Address) -> bool:
+    """An interface identifier that carries an IPv4 address of an intranet (RFC 5214)."""
+    return int(address) >> 32 & 0xFDFF_FFFF == 0x0000_5EFE
 
 
 class _Pinned(http.client.HTTPSConnection):
