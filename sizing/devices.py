@@ -25,7 +25,11 @@ _CONTEXT_SHARE = 0.0011
 _VISIBLE_SLICE = 0.98
 _MIG = re.compile(r"(?:\bmig[\s-]*)?\b\d+g\.(?P<memory>\d+)gb(?:\+me)?\b(?:[\s-]*mig\b)?", re.IGNORECASE)
 _MAX_DEVICES = 4096
-_MEMORY_TOLERANCE = 1.15  # GB and GiB, and what modules of a batch have more
+_MEMORY_TOLERANCE = (
+    2.05  # cards are rebuilt with twice their memory (RTX 3080 20 GB), and pairs sold as one (H100 NVL 188 GB)
+)
+# Memory that cards are sold with: what an engine sees is a little less than one of these.
+_SOLD_GB = (6, 8, 10, 11, 12, 16, 20, 22, 24, 32, 40, 48, 64, 80, 94, 96, 128, 141, 144, 192, 256, 288)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +142,26 @@ def _group(entry: HardwareRef, group: int) -> list[Device]:
             f"unknown accelerator {entry.accelerator!r}{hint}",
             match.suggestions,
         )
-    count = (entry.count or 1) * catalogue().accelerators[match.id].gpus_per_card
-    return [_known(match.id, match.memory_gb, entry.accelerator, entry, group)] * count
+    ident = _version_with(match.id, entry.accelerator, entry)
+    count = (entry.count or 1) * catalogue().accelerators[ident].gpus_per_card
+    return [_known(ident, match.memory_gb, entry.accelerator, entry, group)] * count
+
+
+def _version_with(ident: str, name: str, entry: HardwareRef) -> str:
+    """The version of a card that has the memory said beside its name: "V100" with 32 GB is not the customary one with 16.
+    Two cards with the memory of one that no vendor sells are two usual ones, counted together."""
+    said = entry.memory_gb or next((size for size in _SOLD_GB if size >= (entry.engine_visible_gib or 0.0)), None)
+    own = catalogue().accelerators[ident].memory_gb
+    if not said or not own or not (entry.memory_gb or entry.engine_visible_gib) or abs(said - own) < 0.15 * own:
+        return ident
+    version = find(f"{name} {said:g}GB", "accelerator")
+    if version.id is None or version.memory_differs:
+        return ident
+    reworked = (
+        catalogue().accelerators[version.id].msrp_usd is None and catalogue().accelerators[ident].kind == "consumer"
+    )
+    together = abs(said - own * (entry.count or 1)) < 0.02 * said
+    return ident if reworked and together else version.id
 
 
 def _slice(entry: HardwareRef, found: re.Match[str], group: int) -> Device:
@@ -178,10 +200,11 @@ def _of_one_card(accelerator: Accelerator, entry: HardwareRef, stated_gb: float 
     most = max((accelerator.memory_gb or 0.0, *accelerator.memory_options_gb))
     fixed = accelerator.kind not in ("cpu", "apu", "soc") or accelerator.memory_options_gb
     seen = entry.engine_visible_gib or 0.0
+    together = {(entry.count or 1) * accelerator.gpus_per_card, entry.count or 1, accelerator.gpus_per_card}
+    if most and said and not seen and any(n > 1 and abs(said - most * n) <= 0.02 * said for n in together):
+        return None
     if not most or not fixed or max(said or 0.0, seen) <= most * _MEMORY_TOLERANCE:
         return said
-    if said and entry.count and abs(said - most * entry.count) <= 0.02 * said and not seen:
-        return None
     field, value = ("memory_gb", said) if said and said > most * _MEMORY_TOLERANCE else ("engine_visible_gib", seen)
     has = " or ".join(f"{size:g}" for size in sorted({most, *accelerator.memory_options_gb}))
     raise UserError(

@@ -50,3 +50,23 @@ def test_unknown_cards_are_refused_with_a_way_out(entry: HardwareRef) -> None:
 def test_too_many_devices_are_refused() -> None:
     with pytest.raises(UserError, match="at most"):
         expand((HardwareRef(accelerator="H100", count=5000),))
+
+
+@pytest.mark.parametrize(
+    ("name", "memory_gb", "seen_gib", "ident"),
+    [
+        ("V100", 32, None, "nvidia-v100-sxm2-32gb"),
+        ("V100", None, 31.74, "nvidia-v100-sxm2-32gb"),
+        ("A100", 40, None, "nvidia-a100-sxm4-40gb"),
+        ("H20", 141, None, "nvidia-h20-141gb"),
+        ("RTX 5060 Ti", 16, None, "nvidia-rtx-5060-ti-16gb"),
+        ("RTX 4090", 48, None, "nvidia-rtx-4090-48gb"),
+        ("RTX 4090", 24, 23.5, "nvidia-rtx-4090"),
+        ("H100", 40, None, "nvidia-h100-sxm-80gb"),
+    ],
+)
+def test_the_memory_beside_a_name_tells_versions_apart(
+    name: str, memory_gb: float | None, seen_gib: float | None, ident: str
+) -> None:
+    entry = HardwareRef(accelerator=name, memory_gb=memory_gb, engine_visible_gib=seen_gib)
+    assert [device.id for device in expand((entry,))] == [ident]
