@@ -50,6 +50,11 @@ def fits(layout: Layout, keep_bytes: float = 0.0) -> bool:
     return all(room(layout, index, keep_bytes) >= 0 for index in range(len(layout.devices)))
 
 
+def _fits_together(layout: Layout, keep_bytes: float) -> bool:
+    """Whether the devices together hold it: without that no split does."""
+    return sum(room(layout, index, keep_bytes) for index in range(len(layout.devices))) >= 0
+
+
 def fit_layers(resolved: Resolved, keep_bytes: float | None = None) -> LayerFit | None:
     """The placement with most layers on the cards that fits; experts move first where there are any.
 
@@ -95,7 +100,7 @@ def _spread_out(
     if len(layout.devices) < 2 or _is_stated(resolved):
         return layout
     for _ in range(_DEALS):
-        if fits(layout, keep):
+        if fits(layout, keep) or not _fits_together(layout, keep):
             break
         split = _dealt(layout, keep)
         layout = lay_out(resolved, cards, gpu_layers=gpu_layers, cpu_moe_layers=cpu_moe_layers, split=split)
@@ -123,6 +128,8 @@ def rebalanced(resolved: Resolved, layout: Layout) -> Layout | None:
     if len(layout.devices) < 2 or any(device.visible_gib is None for device in layout.devices):
         return None
     for _ in range(_DEALS):
+        if not _fits_together(layout, -CONTEXT_SPREAD_MIB * MIB):
+            return None
         layout = lay_out(resolved, layout.devices, split=_dealt(layout))
         if fits(layout, -CONTEXT_SPREAD_MIB * MIB):  # what is short by less is tight, not refused
             return layout
