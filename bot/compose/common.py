@@ -28,7 +28,7 @@ def say_why(draft: Draft, sized: Sized, heard: Heard, question: str) -> None:
     if paragraph is not None:
         draft.paragraphs.append(paragraph)
     if heard.asks("explain"):
-        passages.say_explanation(draft, question)
+        passages.say_explanation(draft, question, named=heard.intent != "explain")
 
 
 def say_warnings(draft: Draft, sized: Sized) -> None:

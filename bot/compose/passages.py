@@ -31,9 +31,13 @@ def write_explanation(draft: Draft, question: str) -> bool:
     return True
 
 
-def say_explanation(draft: Draft, question: str) -> None:
-    """Adds what the sources say on a question to an answer that also has figures."""
-    for hit in _hits(draft, question)[:_BESIDE_FIGURES]:
+def say_explanation(draft: Draft, question: str, *, named: bool = False) -> None:
+    """Adds what the sources say on a question to an answer that also has figures.
+
+    `named` takes only a source whose title shares words with the question.
+    """
+    found = [hit for hit in _hits(draft, question) if not named or _title_match(question, hit.title)]
+    for hit in found[:_BESIDE_FIGURES]:
         draft.say("why", with_mark(_short(hit), draft.sources.passage(hit)))
 
 
@@ -47,9 +51,9 @@ def _hits(draft: Draft, question: str) -> list[Any]:
     if library is None or not question.strip():
         return []
     result = library.search(question[:_LONGEST_QUERY], lang=draft.lang, k=_SEARCHED)
-    if not result.answerable:
-        return []
-    ranked = sorted((hit for hit in result.hits if body_of(hit)), key=lambda hit: -_title_match(question, hit.title))
+    # Documents that do not answer must not keep the notes, which do, from answering.
+    answering = (hit for hit in result.hits if result.by_kind.get(hit.kind))
+    ranked = sorted((hit for hit in answering if body_of(hit)), key=lambda hit: -_title_match(question, hit.title))
     named = [hit for hit in ranked if _title_match(question, hit.title)]
     kept = {body_of(hit): hit for hit in named or ranked}
     return list(kept.values())[:_MOST_PASSAGES]

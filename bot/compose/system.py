@@ -95,7 +95,7 @@ def say_parts(draft: Draft, sized: Sized, heard: Heard, question: str) -> None:
     if told is not None:
         asked = _asked(heard, question) if heard.asks("power", "system") else ("limit",)
         spoken: tuple[Focus, ...] = ("energy",) if (next(_energy(told), "") or "?") in draft.headline else ()
-        _say_parts(told, asked, spoken, most=_BESIDE if len(asked) > 1 else _ALONE)
+        _say_parts(told, asked, spoken, most=_ALONE if asked == ("availability",) else _BESIDE)
 
 
 def energy_headline(draft: Draft, sized: Sized, question: str) -> str | None:
