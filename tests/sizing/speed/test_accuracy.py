@@ -72,10 +72,10 @@ def test_accuracy_on_rows_with_stated_load(name: str, median: float, p90: float,
     [
         ("single_stream/decode_tok_s_per_user", 0.08, 0.15),
         ("prefill/prefill_tok_s", 0.20, 0.28),
-        ("concurrent/output_tok_s_total", 0.25, 0.40),
+        ("concurrent/output_tok_s_total", 0.25, 0.45),
         ("offline_max/output_tok_s_total", 0.22, 0.35),
-        ("concurrent/tpot_ms", 0.28, 0.50),
-        ("concurrent/ttft_ms", 0.45, 1.4),
+        ("concurrent/tpot_ms", 0.28, 0.55),
+        ("concurrent/ttft_ms", 0.45, 1.5),
     ],
 )
 def test_what_was_left_out_is_met_nearly_as_well(name: str, row: float, source: float) -> None:
