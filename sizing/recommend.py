@@ -39,8 +39,8 @@ __all__ = ["Nearest", "Option", "Recommendation", "costs", "monthly", "recommend
 _ALMOST = 3
 _MOST_NAMED = 8
 # Where nothing works, so many plans at most go into looking for what would: each takes about half a millisecond.
-_MOST_PLANNED = 200
-_MOST_PLANNED_EACH = 70
+_MOST_PLANNED = 150
+_MOST_PLANNED_EACH = 60
 # What "almost" means: at most so large a share missing of what was wanted.
 _CLOSE = {"memory_missing": 0.25, "target_missed": 0.5, "over_budget": 1.0, "too_much_power": 0.5}
 

@@ -22,6 +22,8 @@ Quality = Literal["native", "lossless", "very_small", "small", "noticeable", "se
 
 # llama.cpp and its kin serve a household or a desk: beyond this many people or requests at once a batching server is proposed instead.
 MOST_LOCAL_AUDIENCE = 4
+# Where no server has kernels for a model on a card (MXFP4 on Radeon), llama.cpp still serves an office this large.
+_MOST_LOCAL_AT_A_PINCH = 10
 # AMD's GPUs that vLLM builds are made for (sizing.compatibility warns for the others).
 _VLLM_GFX = frozenset({"gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1101", "gfx1200", "gfx1201"})
 _GGUF = ("gguf-q8_0", "gguf-q6_k", "gguf-q5_k_m", "gguf-q4_k_m")
@@ -83,9 +85,13 @@ def setups(
     native = native_format(model).id
     if spec.task not in SERVED:
         return (Setup("", spec.weights or native, _bits(spec.weights or native), None, False),)
+    engines = _engines(device, spec.engine, audience, spec.constraints.vendor is not None)
+    if engines == ("vllm",) and not spec.engine.name and audience <= _MOST_LOCAL_AT_A_PINCH:
+        kernels = any(True for _ in _formats(spec.weights, native, device, False, floor_bits))
+        engines = engines if kernels else ("llama.cpp",)
     found = [
         Setup(name, weights, bits, kv_cache, local)
-        for name in _engines(device, spec.engine, audience, spec.constraints.vendor is not None)
+        for name in engines
         for local in (engine_named(name, None, None).kind != "server",)
         for weights, bits in _formats(spec.weights, native, device, local, floor_bits)
         for kv_cache in _kv_formats(spec, device, local)

@@ -81,7 +81,7 @@ class _Visit:
         if candidate not in self._made:
             one = self._made[candidate] = trial(candidate, self._question)
             self._found.planned += 1
-            if not one.memory_lacks:
+            if _tells(one):
                 self._found.learned.add(candidate, self._need, *_times(one))
         return self._made[candidate]
 
@@ -100,7 +100,7 @@ class _Visit:
             bound = quickest(first, self._need)
             if bound:
                 one = self._trial(first)
-                slowness = 0.0 if one.memory_lacks else shortfall(self._need, *_times(one)) / bound
+                slowness = shortfall(self._need, *_times(one)) / bound if _tells(one) else 0.0
                 self._slowness[engine] = first.data, slowness
 
     def _tries(self) -> Iterator[Trial]:
@@ -120,7 +120,7 @@ class _Visit:
             if speed in late:
                 continue
             one = self._trial(candidate)
-            if not one.memory_lacks and shortfall(self._need, *_times(one)) > _NARROWER_CACHE_GAINS:
+            if _tells(one) and shortfall(self._need, *_times(one)) > _NARROWER_CACHE_GAINS:
                 late.add(speed)
             if one.memory_lacks and one.margin is not None and one.margin.expected < 0:
                 least[replica] = needed * (1 - 1e-6)
@@ -132,6 +132,11 @@ class _Visit:
         copies, slowness = self._slowness.get(candidate.setup.engine, (0, 0.0))
         too_slow = candidate.data <= copies and quickest(candidate, self._need) * slowness > _SPREAD
         return too_slow or not self._found.learned.may_reach(candidate, self._need)
+
+
+def _tells(one: Trial) -> bool:
+    """Whether the speed of a trial says something of others: where requests queue for memory, a roomier layout is far faster."""
+    return not one.memory_lacks and not (one.speed is not None and one.speed.saturated)
 
 
 def _distance(one: Trial) -> tuple[bool, int, float]:

@@ -307,6 +307,44 @@ def test_nothing_works_names_the_nearest_that_does() -> None:
     assert all(near.option.estimate.fits for near in result.nearest)
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [{"model": "Llama 3.1 8B", "weights": "fp8"}, {"model": "Qwen3-32B", "weights": "fp8"}, {"model": "gpt-oss-120b"}],
+    ids=["8B", "32B", "120B"],
+)
+def test_more_requests_are_never_cheaper(asked: dict[str, Any]) -> None:
+    """The least a month for serving so many at once never falls as they grow more."""
+    least = []
+    for concurrency in (6, 16, 48, 128):
+        options = recommend(parse_spec({**asked, "concurrency": concurrency}), TODAY).options
+        least.append(min(option.per_month for option in options if option.per_month is not None))
+    assert least == sorted(least)
+
+
+@pytest.mark.parametrize(
+    ("narrow", "wide"), [({"min_bits": 4}, {"min_bits": 8}), ({}, {"nvlink": False}), ({}, {"vendor": "nvidia"})]
+)
+def test_a_constraint_never_makes_it_cheaper(narrow: dict[str, Any], wide: dict[str, Any]) -> None:
+    def least(constraints: dict[str, Any]) -> float:
+        spec = {"model": "Llama 3.3 70B", "concurrency": 8, "constraints": {"cloud": False, **constraints}}
+        priced = [one.per_month for one in recommend(parse_spec(spec), TODAY).options]
+        return min(cost for cost in priced if cost is not None)
+
+    assert least(narrow) <= least(wide) * 1.001
+
+
+def test_where_no_server_has_kernels_a_small_office_is_served_by_llama_cpp() -> None:
+    """gpt-oss in MXFP4 on Radeon cards: five people are served, a hundred are not."""
+    few, many = (
+        recommend(
+            parse_spec({"model": "gpt-oss-20b", "users": users, "constraints": {"exclude_vendor": "nvidia"}}), TODAY
+        )
+        for users in (5, 100)
+    )
+    assert few.options[0].spec["engine"]["name"] == "llama.cpp" and few.options[0].per_month is not None
+    assert all(option.spec["engine"]["name"] != "llama.cpp" for option in many.options)
+
+
 _HARD: list[dict[str, Any]] = [
     {"model": "Llama 3.3 70B", "weights": "awq-int4", "input_tokens": 16000, "targets": {"ttft_s": 0.1}},
     {"model": {"params_b": 8}, "concurrency": 1, "targets": {"tokens_s_total": 5000}},
@@ -451,7 +489,8 @@ def test_what_was_learned_drops_nothing_that_would_be_accepted(data: st.DataObje
     larger = replace(machine, count=data.draw(st.sampled_from([1, 2, 4])))
     for one in layouts(machine, setup, question.model.heads, 4):
         known = Candidate(machine, setup, *one)
-        if estimate(known.proposal(spec), TODAY, derivation=False).fits:
+        result = estimate(known.proposal(spec), TODAY, derivation=False)
+        if result.fits and result.speed is not None and not result.speed.saturated:
             learned.add(known, need, *_times(known, spec))
     for one in layouts(larger, setup, question.model.heads, 4):
         candidate = Candidate(larger, setup, *one)
