@@ -249,6 +249,17 @@ class Inbox:
         changed = {"state": "dead", "lease_until": None, "finished_at": self.clock(), "error": error}
         self._change_own(key, owner, attempt, changed)
 
+    def stop(self, thread_id: str, error: str) -> list[Turn]:
+        """Give up what runs in a thread and is not being said yet, whoever holds it; that one may then say nothing more."""
+        running = and_(turns.c.thread_id == thread_id, turns.c.state == "running", turns.c.posting_at.is_(None))
+        buried = {"state": "dead", "lease_until": None, "finished_at": self.clock(), "error": error}
+        with self.engine.begin() as connection:
+            found = connection.execute(update(turns).where(running).values(buried).returning(*_TURN_COLUMNS))
+            stopped = [Turn(**row._mapping) for row in found]
+            for turn in stopped:
+                self._forget_address(connection, turn.key, turn.body)
+        return stopped
+
     def _change_own(self, key: str, owner: str, attempt: int | None, changed: dict[str, Any]) -> None:
         with self.engine.begin() as connection:
             self._change(connection, key, owner, attempt, changed)
@@ -265,10 +276,14 @@ class Inbox:
         found = connection.execute(query).one_or_none()
         if found is None:
             raise LeaseLost(key)
-        if changed.get("state") in ("done", "dead") and _ADDRESS in found.body:
-            kept = {name: value for name, value in found.body.items() if name != _ADDRESS}
-            connection.execute(update(turns).where(turns.c.key == key).values(body=kept))
+        if changed.get("state") in ("done", "dead"):
+            self._forget_address(connection, key, found.body)
         return str(found.thread_id)
+
+    def _forget_address(self, connection: Connection, key: str, body: dict[str, Any]) -> None:
+        if _ADDRESS in body:
+            kept = {name: value for name, value in body.items() if name != _ADDRESS}
+            connection.execute(update(turns).where(turns.c.key == key).values(body=kept))
 
     def release(self, owner: str) -> None:
         """Give back whatever this owner still holds, so that others need not wait for its leases to lapse."""

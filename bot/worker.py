@@ -39,6 +39,7 @@ log = logger()
 
 _BACKOFF_S: Final = (1.0, 2.0, 5.0, 15.0, 30.0, 60.0)
 _DRAIN_S: Final = 10.0
+_STOPPED: Final = "stopped by the asker"
 # A question that ends the process it is computed in is tried so often: once may be the memory that others took.
 _DEADLY_ATTEMPTS: Final = 3
 # A status is shown for what takes longer than this, and renewed because Slack clears it after two minutes.
@@ -125,12 +126,16 @@ class Worker:
         """There is, or may be, something to do."""
         self._wake.set()
 
-    def abandon(self, thread_id: str) -> None:
-        """Stop what is being answered in a thread, because its asker wants so."""
+    async def abandon(self, thread_id: str) -> None:
+        """Stop what is being answered in a thread, because its asker wants so: here or, for good, in another process."""
         turn, task = self._of_thread.get(thread_id, (None, None))
         if turn and task and not task.done():
             self._abandoned.add(turn.key)
             task.cancel()
+            return
+        for elsewhere in await self.offload.database(self.inbox.stop, thread_id, _STOPPED):
+            await self.voice.enter(elsewhere)
+            await self._tell_end(elsewhere, Refused(_STOPPED, "stopped"))
 
     async def run(self) -> None:
         """Lease and answer until `stop`; what is in hand then gets a while to end, the rest goes back."""
@@ -202,7 +207,7 @@ class Worker:
         except asyncio.CancelledError:
             if turn.key in self._abandoned:
                 self._abandoned.discard(turn.key)
-                await self._give_up(turn, Refused("stopped by the asker", "stopped"))
+                await self._give_up(turn, Refused(_STOPPED, "stopped"))
             elif not self._stopping:
                 log.warning("lease lost", turn=turn.key)
         except SQLAlchemyError as error:
@@ -242,9 +247,13 @@ class Worker:
         number = error_id_of(turn.key)
         log.error("turn given up", turn=turn.key, id=number, reason=str(error))
         await self.offload.database(self.inbox.bury, turn.key, self.owner, str(error), turn.attempts)
+        await self._tell_end(turn, error)
+
+    async def _tell_end(self, turn: Turn, error: Refused) -> None:
+        """Tell the asker that nothing comes of a turn; it is buried already, so this is said once at most."""
         metrics.turns.labels(turn.kind, "dead").inc()
         if error.say:
-            await self.voice.say(turn, error.say, id=number)
+            await self.voice.say(turn, error.say, id=error_id_of(turn.key))
         await self.voice.settle(turn)
 
     @asynccontextmanager

@@ -12,6 +12,6 @@ from bot.slack.room import Room
 def register(app: AsyncApp, room: Room) -> None:
     async def stopped(event: dict[str, Any]) -> None:
         if event.get("thread_ts"):
-            room.worker.abandon(f"{room.me.team}/{event['channel']}/{event['thread_ts']}")
+            await room.worker.abandon(f"{room.me.team}/{event['channel']}/{event['thread_ts']}")
 
     app.event("agent_session_stopped")(stopped)

@@ -304,6 +304,29 @@ async def test_the_stop_button_ends_the_work_and_says_so(start: Any) -> None:
         assert (await chat.slack.answer(asked)).text.endswith("two")
 
 
+async def test_the_stop_button_ends_what_another_process_works_on(start: Any) -> None:
+    """Slack tells one process of the click, and it need not be the one that holds the question."""
+    hold = threading.Event()
+    async with start("http") as chat:
+        chat.responder.hold = hold
+        asked = await chat.slack.mention(chat.bert, chat.channel, "one")
+        await chat.slack.until(lambda: chat.responder.asked == ["one"], what="work")
+        # As this process would know of it, had another one taken it up.
+        chat.room.worker._of_thread.clear()
+        event = {
+            "type": "agent_session_stopped", "channel": chat.channel.id, "thread_ts": asked.ts, "user": chat.bert.id,
+        }  # fmt: skip
+        await chat.slack.event(event, chat.channel)
+        assert (await chat.slack.shown(chat.bert)).text == label("en", "stopped")
+        hold.set()
+        chat.responder.hold = None
+        await chat.slack.say(chat.bert, chat.channel, "two", thread=asked.ts)
+        assert (await chat.slack.answer(asked)).text == "two"
+        await chat.idle()
+        assert len(chat.slack.answers(asked)) == 1
+        assert [error for _, error in chat.dead()] == ["stopped by the asker"]
+
+
 async def test_a_slow_answer_in_a_direct_message_can_be_stopped_and_its_session_comes_to_rest(start: Any) -> None:
     hold = threading.Event()
     async with start("http") as chat:
