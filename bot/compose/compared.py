@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.compose.cost_answer import bill_of, leads
+from bot.compose.cost_bill import bill_of, leads
 from bot.compose.draft import Draft
 from bot.explain import with_mark
 from bot.heard import Heard

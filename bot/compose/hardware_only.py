@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.compose import cost_answer, passages, topics
+from bot.compose import cost_answer, cost_bill, cost_headlines, passages, topics
 from bot.compose.assumptions import assumption_views
 from bot.compose.common import write_fault
 from bot.compose.draft import Draft
@@ -32,8 +32,8 @@ def _write_machine(draft: Draft, probe: Sized, heard: Heard, question: str, defa
     words = draft.words
     draft.sized = [probe]
     own = topics.asked_headline(probe, heard, words)
-    bill = cost_answer.bill_of(draft, probe, defaults) if heard.asks("cost") else None
-    priced = cost_answer.hardware_headline(bill, question) if bill and heard.intent == "cost" else None
+    bill = cost_bill.bill_of(draft, probe, defaults) if heard.asks("cost") else None
+    priced = cost_headlines.hardware_headline(bill, question) if bill and heard.intent == "cost" else None
     if bill and priced:
         draft.headline = priced
         cost_answer.say_price(bill)

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.answer import Table
-from bot.compose import cost_answer, counting, headline, limits, queueing, system, topics, training
+from bot.compose import (
+    cost_answer,
+    cost_bill,
+    cost_headlines,
+    counting,
+    headline,
+    limits,
+    queueing,
+    system,
+    topics,
+    training,
+)
 from bot.compose.assumptions import assumption_views
 from bot.compose.common import ALL_ACTIONS, say_warnings, say_why
 from bot.compose.draft import Draft
@@ -29,9 +40,9 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     words = draft.words
     limit = limits.at_limit(asked, question, defaults, words)
     sized = limit.sized if limit else counting.with_count(asked, question, defaults)
-    if cost_answer.leads(heard):
-        sized = cost_answer.runnable(sized, defaults)
-    bill = cost_answer.bill_of(draft, sized, defaults) if heard.asks("cost") else None
+    if cost_bill.leads(heard):
+        sized = cost_bill.runnable(sized, defaults)
+    bill = cost_bill.bill_of(draft, sized, defaults) if heard.asks("cost") else None
     counted = counting.ladder(sized, defaults) if not limit and asked is not sized and sized.estimate.fits else []
     options = Options() if limit or counted else _options(sized, heard, defaults)
     draft.sized = [sized]
@@ -49,14 +60,14 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
         draft.options = counted
     draft.table = _table(draft, sized, counted, defaults)
     draft.chart = chart(counted or [sized, *draft.options], words)
-    if bill and priced and cost_answer.leads(heard):
+    if bill and priced and cost_bill.leads(heard):
         cost_answer.say(bill, question)
     if limit is None:
         _say_flips(draft, sized, defaults)
     draft.say("cheaper", almost_text(options, sized, words), draft.title("almost"))
     say_why(draft, sized, heard, question)
     topics.say_asked(draft, sized, heard)
-    if bill and not (priced and cost_answer.leads(heard)):
+    if bill and not (priced and cost_bill.leads(heard)):
         cost_answer.say(bill, question)
     queueing.say(draft, sized, question)
     say_measured(draft, sized, speed=heard.asks("throughput"))
@@ -74,11 +85,11 @@ def _table(draft: Draft, sized: Sized, counted: Sequence[Sized], defaults: Defau
 
 
 def _priced_headline(
-    draft: Draft, sized: Sized, bill: cost_answer.Bill | None, heard: Heard, question: str
+    draft: Draft, sized: Sized, bill: cost_bill.Bill | None, heard: Heard, question: str
 ) -> str | None:
     """The first sentence of an answer that was asked for money, or for what the power costs."""
-    if cost_answer.leads(heard) and bill is not None:
-        return cost_answer.headline(bill, question)
+    if cost_bill.leads(heard) and bill is not None:
+        return cost_headlines.headline(bill, question)
     if waits := queueing.headline(draft, sized, question):
         return waits
     return (
