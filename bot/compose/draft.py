@@ -19,7 +19,7 @@ from sizing.estimate import Estimate
 
 @dataclass
 class Draft:
-    """What is to be said, and what it was made from."""
+    """What is to be said, and what it was made from. `hint` is the follow-up message that would turn a verdict."""
 
     lang: Lang
     intent: str
@@ -38,6 +38,7 @@ class Draft:
     options: list[Sized] = field(default_factory=list)
     considered: list[Sized] = field(default_factory=list)
     flips: list[Estimate] = field(default_factory=list)
+    hint: str = ""
     material: Material = field(default_factory=Material)
 
     @property

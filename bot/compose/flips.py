@@ -24,6 +24,15 @@ def flip_text(flips: Sequence[Flip], sized: Sized, words: Wording) -> str:
     return " ".join(sentences) if sentences else words.text("flip", "none")
 
 
+def hint_text(flips: Sequence[Flip], sized: Sized, words: Wording) -> str:
+    """What to write to get the first change that would turn a "no"; empty where none would, or where it fits."""
+    if sized.estimate.fits or not flips:
+        return ""
+    first = min(flips, key=lambda flip: _RESCUE_ORDER.index(flip.kind))
+    value = names.weight_format(str(first.after)) if first.kind in ("weights", "kv_cache") else first.after
+    return words.text("hint", first.kind, value=value)
+
+
 def _told_limits(flips: Sequence[Flip], sized: Sized) -> list[Flip]:
     """A context that is the model's whole one already is no limit to tell."""
     figures = sized.figures

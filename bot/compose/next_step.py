@@ -59,7 +59,7 @@ def _for_verdict(draft: Draft, first: Sized) -> str | None:
     if len(draft.sized) > 1 or draft.intent == "compare":
         return "compare"
     if first.estimate.fits is False or (first.margin_gib or 0.0) < 0:
-        return "change"
+        return "change_to" if draft.hint else "change"
     if any(first is option for option in draft.options):
         return "before_ordering"
     return "start"
@@ -69,7 +69,7 @@ def _params(draft: Draft) -> dict[str, object]:
     first = draft.sized[0] if draft.sized else None
     speed = first.estimate.speed if first else None
     rate = speed.decode_tok_s_per_user if speed else None
-    return {"hardware": first.hardware if first else "", "low": rate.low if rate else 0.0}
+    return {"hint": draft.hint, "low": rate.low if rate else 0.0}
 
 
 def _start(draft: Draft, sized: Sized, defaults: TeamDefaults) -> tuple[Command, ...]:

@@ -17,7 +17,7 @@ _GERMAN = word_set(
     "statt lieber jetzt und wuerde waere doch mal bitte danke pro je vergleich vergleiche kosten kostet "
     "strom netzteil anfragen mitarbeiter "
     "genug drauf darauf zwei drei vier lohnt sich eher nein ja welchem dasselbe gleiche nochmal "
-    "stattdessen zurueck erste parallele modell server fuers "
+    "stattdessen zurueck tun heisst bedeutet auslastung bestes beste besten erste parallele modell server fuers "
     "gegenueber zum zur des den dem oben hallo moin servus guten tag muss trainieren guenstiger "
     "schneller langsam reichen passen laufen denn wo mehr weniger "
     "halbiere verdopple ohne schaffe schafft stueck antworten woechentlich taeglich dokumente stunden jahre monat"

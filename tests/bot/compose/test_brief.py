@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from bot.answer import MOST_ASSUMPTIONS, Answer
@@ -76,3 +78,23 @@ def test_why_goes_deeper_without_a_new_task() -> None:
     _, thread = respond("Does Llama 3.1 8B in fp8 fit on an RTX 4090, 8k, 4 users?", ThreadState(), Context())
     answer, _ = act("why", {}, thread, Context())
     assert not answer.commands
+
+
+HINTED = (
+    "Reicht eine RTX 4090 für Llama 3.3 70B mit 32k Kontext für 10 Leute?",
+    "Does Qwen3 32B AWQ fit on a 4090 with 16k context?",
+    "Passt Llama 3.3 70B in fp8 auf eine RTX 6000 Ada bei 8k?",
+    "Unser 13B in fp16, Kontext 4096, Batch 16, vllm. Passt das auf eine A10?",
+    "Llama 3.1 8B bf16 on an L4 with vLLM, 32k context, 8 concurrent requests, ok?",
+)
+
+
+@pytest.mark.parametrize("question", HINTED, ids=lambda text: text[:30])
+def test_what_a_no_proposes_to_write_turns_it(question: str) -> None:
+    answer, thread = respond(question, ThreadState(), Context())
+    assert answer.estimates[0]["fits"] is False
+    words = wording(answer.lang)
+    step = next(part.text for part in answer.paragraphs if part.title == words.text("ui", "next_step"))
+    hint = re.findall("[“„]([^“”„]+)[”“]", step)[0]
+    after, _ = respond(hint, thread, Context())
+    assert after.estimates[0]["fits"], f"{hint}: {after.headline}"
