@@ -148,7 +148,8 @@ def _serve(pipe: Connection, prepare: Callable[[], object]) -> None:
     # A Ctrl-C in the terminal reaches the whole group; who ends first, and how, is the parent's affair.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Who acknowledges goes first where both want the processor.
-    os.nice(_NICE)
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
     with contextlib.suppress(EOFError, OSError):
         pipe.send(_carried_out(prepare, (), {}))
         while True:
