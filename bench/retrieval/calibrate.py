@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.answerable import evidence
+from knowledge.records import Kind
 from knowledge.service import Knowledge
 from knowledge.settings import Settings
 
@@ -22,26 +23,35 @@ Array = NDArray[np.float64]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=Path, required=True)
-    parser.add_argument("--questions", type=Path, required=True, nargs="+")
+    parser.add_argument("--documents", type=Path, help="measure these instead of the packaged notes")
+    parser.add_argument("--questions", type=Path, nargs="+", default=[Path(__file__).with_name("questions.jsonl")])
     options = parser.parse_args()
     rows = [json.loads(line) for file in options.questions for line in file.read_text(encoding="utf-8").splitlines()]
     features, answerable = _features(options.documents, rows)
+    said, german = features @ fit(features, answerable) > 0, np.array([row["lang"] == "de" for row in rows])
     weights = fit(features, answerable)
-    print("bias, terms, names, words, coverage:", " ".join(f"{w:.2f}" for w in weights))
+    print("bias, terms, names, words, coverage, held:", " ".join(f"{w:.2f}" for w in weights))
     print(
         f"balanced accuracy: fitted {balanced(features @ weights > 0, answerable):.3f}, {FOLDS}-fold {validated(features, answerable):.3f}"
     )
 
+    for lang, own in (("de", german), ("en", ~german)):
+        kept = said[own & (answerable > 0)].mean()
+        print(f"{lang}: {balanced(said[own], answerable[own]):.3f}, of the answerable {kept:.3f} kept")
 
-def _features(documents: Path, rows: list[dict[str, str]]) -> tuple[Array, Array]:
+
+def _features(documents: Path | None, rows: list[dict[str, str]]) -> tuple[Array, Array]:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder)
         knowledge = Knowledge(Settings(data, f"sqlite:///{data / 'knowledge.db'}", embeddings="off"))
-        list(knowledge.add([documents]))
-        found = [knowledge.ranking("document", r["query"], lang=r["lang"]) for r in rows]  # type: ignore[arg-type]
+        kind: Kind = "document" if documents else "note"
+        if documents:
+            list(knowledge.add([documents]))
+        found = [knowledge.ranking(kind, r["query"], lang=r["lang"]) for r in rows]  # type: ignore[arg-type]
         features = [[1.0, *astuple(evidence(f))] for f in found if f]
-    return np.array(features, dtype=float), np.array([bool(r.get("gold_regex")) for r in rows], dtype=float)
+    return np.array(features, dtype=float), np.array(
+        [bool(r.get("gold_regex") or r.get("topics")) for r in rows], float
+    )
 
 
 def fit(features: Array, answerable: Array) -> Array:
