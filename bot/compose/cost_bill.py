@@ -111,14 +111,10 @@ def leads(heard: Heard) -> bool:
 
 
 def runnable(sized: Sized, defaults: Defaults) -> Sized:
-    """For a price the format that does fit, where none was said and the usual one does not; it stands among the assumptions."""
-    if (
-        sized.parsed is None
-        or sized.parsed.weights
-        or not sized.estimate.ok
-        or sized.estimate.fits
-        or sized.parsed.task != "inference"
-    ):
+    """For a price the widest format with room to spare, where none was said and the usual one has none."""
+    if sized.parsed is None or sized.parsed.weights or sized.parsed.task != "inference" or not sized.estimate.ok:
+        return sized
+    if sized.estimate.fits and (sized.margin_gib or 0.0) >= 0:
         return sized
     found = best_format(sized.parsed, defaults)
     return sized if found is None else size({**sized.spec, "weights": found[0]}, defaults)

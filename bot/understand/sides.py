@@ -7,7 +7,7 @@ from typing import Any
 from bot.understand.request import Request
 from bot.understand.text import fold
 
-_BARS = re.compile(r"\s*\|\s*")
+_BARS = re.compile(r"\|")
 _WORDS = re.compile(r"\s(?:vs\.?|versus|gegen|against|compared (?:to|with)|oder|or)\s", re.IGNORECASE)
 _TENSOR = re.compile(r"\btp\b|\btp-?\d|tensor[- ]?parallel")
 _COPIES = re.compile(

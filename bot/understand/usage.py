@@ -52,7 +52,7 @@ _PER_PERIOD: Mapping[str, float] = {
 }
 _TOKENS = re.compile(
     rf"(?P<amount>{_NUMBER})\s?(?P<scale>k|tsd|tausend|thousand|mio|million(?:en|s)?|mrd|milliarden?|billions?|bn|m|b)?\.?\s?"
-    r"(?:output[- ]|input[- ]|ausgabe-?)?tok(?:en)?s?\s?(?:/|per|pro|je|im|in the|an?|each|every)?\s?"
+    r"(?:output[- ]|input[- ]|ausgabe-?)?tok(?:en)?s?\s?(?:/|per|pro|je|am|im|in the|an?|each|every)?\s?"
     r"(?P<period>month|monat|day|tag|week|woche|year|jahr|monthly)"
 )
 _EACH = re.compile(

@@ -97,3 +97,10 @@ def test_a_team_that_counts_in_dollars_gets_dollars() -> None:
     context = Context(defaults=TeamDefaults(currency="USD"))
     answer, _ = respond("What does Qwen3-32B FP8 on an L40S cost per month?", ThreadState(), context)
     assert "$" in answer.headline and "€" not in said(answer)
+
+
+def test_what_comes_out_short_is_counted_in_a_format_that_fits() -> None:
+    """14B in BF16 is 1.6 GiB short of a 32 GB card; nobody would pay to run it like that."""
+    answer = asked("What does an API at $3 per million tokens cost against 1x RTX 5090 with Qwen3-14B?")
+    assert answer.specs[0]["weights"] == "fp8" and answer.estimates[0]["margin_gib"]["expected"] > 0
+    assert "cost the same at" in answer.headline

@@ -33,6 +33,7 @@ def usd(amount: float) -> dict[str, Any]:
         ("8x H100 bei PUE 1,3 und 0,22 €/kWh, Stromkosten?", {"pue": 1.3, "electricity": eur(0.22)}),
         ("TCO over 4 years for 4x L40S, 0.25 EUR/kWh, PUE 1.4", {"years": 4, "pue": 1.4, "electricity": eur(0.25)}),
         ("cost of 2x L40S with Qwen3-32B over 36 months", {"years": 3}),
+        ("Was kosten 2 Mio Tokens am Tag auf einer L40S mit Qwen3-14B?", {"tokens_per_month": 2e6 * 30.4}),
         (
             "Angebot über 18.500 € netto für 2x L40S, Mo-Fr 10 h am Tag, Strompreis 28 Cent, Llama 3.3 70B FP8: lohnt das?",
             {
