@@ -7,12 +7,13 @@ from typing import Any, Final
 
 from bot.compose.counting import meets
 from bot.compose.quantity import quantity_of
+from bot.reply import names
 from bot.reply.wording import Wording
 from bot.sized import Sized, size
 from sizing.defaults import Defaults
 from sizing.estimate import Estimate
 from sizing.resolve import busy_at_once
-from sizing.sensitivity import fits_with, largest_context, last_that_holds, most_concurrent
+from sizing.sensitivity import best_format, fits_with, largest_context, last_that_holds, most_concurrent, usual_formats
 from sizing.spec import Targets, WorkloadSpec
 
 _LENGTHS: Final = ("input_tokens", "output_tokens", "prior_context_tokens")
@@ -38,7 +39,28 @@ def at_limit(asked: Sized, question: str, defaults: Defaults, words: Wording) ->
     wanted = quantity_of(question)
     if wanted == "context":
         return _longest(asked, asked.parsed, defaults, words)
+    if wanted == "format" and not asked.parsed.weights:
+        return _widest(asked, asked.parsed, defaults, words)
     return _most_requests(asked, asked.parsed, defaults, words) if wanted == "requests" else None
+
+
+def _widest(asked: Sized, parsed: WorkloadSpec, defaults: Defaults, words: Wording) -> Limit | None:
+    """The widest usual format that fits, and what the next wider one lacks."""
+    best = best_format(parsed, defaults)
+    if best is None:
+        return None
+    sized = size({**asked.spec, "weights": best[0]}, defaults)
+    if not sized.estimate.ok or sized.margin_gib is None:
+        return None
+    headline = words.text("limit", "format", free=max(0.0, sized.margin_gib), **_named(sized))
+    formats = usual_formats(parsed, defaults)
+    wider = formats[formats.index(best[0]) - 1] if best[0] in formats[1:] else None
+    short = fits_with(parsed, defaults, weights=wider).margin_gib if wider else None
+    more = ""
+    if wider and short is not None and short.expected < 0:
+        more = words.text("limit", "format_wider", wider=names.weight_format(wider), missing=-short.expected)
+    facts = {"missing_gib": -short.expected if short else None, "wider": names.weight_format(wider) if wider else None}
+    return Limit(sized, headline, more, facts)
 
 
 def _longest(asked: Sized, parsed: WorkloadSpec, defaults: Defaults, words: Wording) -> Limit | None:

@@ -28,6 +28,8 @@ def add(draft: Draft, defaults: TeamDefaults) -> None:
     key = _key(draft)
     if key is None:
         return
+    if key == "start" and "change" in kinds:
+        key = "start_by_hand"  # a thread that goes on needs no line with every turn
     if key == "start":
         draft.commands = _start(draft, draft.sized[0], defaults)
         key = "measure" if draft.commands else "start_by_hand"

@@ -7,7 +7,7 @@ from typing import Final, Literal, cast
 
 from bot.understand.planning import folded_text
 
-Quantity = Literal["context", "requests", "adapters", "draft", "load_time", "disk", "ram"]
+Quantity = Literal["context", "requests", "adapters", "draft", "load_time", "disk", "ram", "format"]
 
 _MOST: Final = r"(?:maximum|max\.?|largest|greatest|hoechste|groesste|maximale?)"
 _MANY: Final = rf"(?:how many|wie ?viele?n?|{_MOST} (?:number of|anzahl(?: an)?|zahl(?: der| an)?)?)"
@@ -15,6 +15,8 @@ _PEOPLE: Final = (
     r"(?:users?|people|persons?|employees|colleagues|seats|clients?|sessions?|streams|requests?|chats|developers|devs|"
     r"nutzer\w*|leute|benutzer\w*|user|personen|mitarbeiter\w*|kolleg\w*|anfragen|sitzungen|entwickler\w*|plaetze)"
 )
+_WHICH: Final = r"(?:what|which|how much|welche\w*|wie ?viel)"
+_CONCURRENCY: Final = r"(?:concurrency|parallel\w*|nebenlaeufigkeit)"
 _DRAFT: Final = r"(?:draft|entwurfs?)[- ]?modell?\w*"
 _COSTS: Final = r"(?:cost|kost|extra|more|mehr|need|brauch|memory|speicher|vram|overhead)"
 _DISK: Final = r"(?:\bdisks?\b|\bstorage\b|\bssd|\bnvme|festplatte|plattenplatz|plattenspeicher|\bplatte)"
@@ -39,7 +41,8 @@ _PATTERNS: Final[tuple[tuple[Quantity, re.Pattern[str]], ...]] = tuple(
             rf"{_HOW_LONG}[ -]?(?:\S+ ){{0,2}}?{_CONTEXT}"
             r"|(?:context|kontext|ctx)[- ]?(?:length|laenge)? .{0,20}?(?:can i|kann ich|is possible|ist moeglich)",
         ),
-        ("requests", rf"{_MANY} (?:\S+ ){{0,3}}?{_PEOPLE}\b|{_MOST} ?(?:concurrency|parallel\w*)"),
+        ("requests", rf"{_MANY} (?:\S+ ){{0,3}}?{_PEOPLE}\b|{_MOST} ?{_CONCURRENCY}|{_WHICH} (?:\S+ )?{_CONCURRENCY}"),
+        ("format", rf"(?:best\w*|{_MOST}|highest|{_WHICH}) (?:\S+ )?(?:quant\w*|quantisierung\w*)(?!\w)"),
         ("ram", r"(?:how much|wie ?viel) (?:system ?|host ?|cpu ?)?(?:ram|arbeitsspeicher|dram)\b"),
     )
 )

@@ -25,6 +25,9 @@ CASES = [
     ("how long does loading DeepSeek R1 take from NVMe on 8x H200", r"^Loading DeepSeek-R1 .* takes about .* from NVMe"),
     ("Ladezeit von Llama 3.3 70B Q4_K_M?", r"^Laden von Llama 3.3 70B in Q4_K_M"),
     ("wie viel Festplatte brauche ich für Llama 3.3 70B", r"^Llama 3.3 70B belegt in BF16 141\sGB"),
+    ("qwen2.5-coder-32b on 24gb, best quant?", r"^Q\d_K_M: the widest usual format"),
+    ("Welche Quantisierung für Qwen3-32B auf einer 4090 mit llama.cpp?", r"^Q\d_K(?:_M)?: das breiteste übliche Format"),
+    ("DeepSeek R1 fp8 on 8x H200: what concurrency at 16k?", r"^Up to \d+ requests at once"),
     ("How many H100 for Llama 3.1 405B FP8, 20 users 32k", r"^8 × H100 SXM 80 GB will do"),
 ]  # fmt: skip
 
