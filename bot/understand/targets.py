@@ -232,13 +232,13 @@ def _time(place: Surroundings, text: str, start: int, end: int) -> Iterator[Read
 _BUDGET_BEFORE = re.compile(
     r"\b(?:budget\w*|up to|max(?:\.|imum|imal)?|hoechstens|bis(?: zu)?|under|unter|below|"
     r"less than|weniger als|no more than|not more than|nicht mehr als|at most|limit\w*|"
-    r"cap(?:ped)?|"
+    r"cap(?:ped|s)?|gedeckelt|begrenzt|limited|"
     r"have|got|habe?n?|spend\w*|ausgeben|verfuegung|zur hand|within|innerhalb|for under|"
     r"obergrenze|allowance|foerder\w*|invest\w*|spare|with(?: about)?|mit|genehmigt|grant of|"
     r"willing to pay|kostenrahmen|rahmen)"
     r"(?:\s?(?:of|von|is|ist|so|ca\.?|about|around|etwa|rund|:|=|~|sind|at|bei|only|nur|"
     r"maximal|max\.?|liegt|waere|waeren|hier|noch|ungefaehr|roughly|ein budget von|"
-    r"a budget of|a|auf|wir|ich|i|we|to|have|the|und ein bisschen|insgesamt|hoechstens|zu|"
+    r"a budget of|a|auf|us|me|uns|mich|wir|ich|i|we|to|have|the|und ein bisschen|insgesamt|hoechstens|zu|"
     r"circa|to spend|gut|a total of|on|about)){0,4}\s?(?:us)?[$€£]?\s?$"
 )
 _BUDGET_AFTER = re.compile(
