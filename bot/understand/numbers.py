@@ -126,7 +126,7 @@ _UNIT = re.compile("|".join(f"(?P<u{n}>{pattern})" for n, (_, pattern) in enumer
 # A new line that opens with a label of its own ("20\nCard: …") does not go on with the figure before it.
 _GAP = re.compile(r"(?:[ \t\-_]|\n(?![^\n:|]{1,40}[:|])){0,2}(?:\(s\))?")
 _FILLER = re.compile(
-    r"(?:(?:running|laufend|offen|open|pending|queued|simultaneous|concurrent|parallel|gleichzeitig|"
+    r"(?:running|laufend|offen|open|pending|queued|simultaneous|concurrent|parallel|gleichzeitig|"
     r"simultan|aktiv|active|live|voice|"
     r"whisper|internal|intern|daily|taeglich|"
     r"chat|max|peak|power|heavy|light|andere|other|extra|neue|new|lange?|kurze?|long|short|"
@@ -135,8 +135,19 @@ _FILLER = re.compile(
     r"mehr|weitere|hungry|impatient|input|output|prompt|"
     r"remote|student|phd|training|trainings|text|german|deutsche|english|model|registrierte|"
     r"registered|angemeldete|named|total|"
-    r"openwebui|api|user|coding|automatisierte)(?:e|en|er|es|s)?[\s-]{1,2}){1,2}"
+    r"openwebui|api|user|coding|automatisierte)(?:e|en|er|es|s)?[\s-]{1,2}"
 )
+# "80 fest angestellte Mitarbeiter", "300 mostly idle users": whatever describes people stands between figure and noun; a word that begins
+# another part of the sentence does not, nor does one that is counted itself.
+_DESCRIPTION = re.compile(
+    r"(?!(?:a|an|and|are|as|at|but|by|can|do|does|for|from|gets?|gives?|has|have|in|into|is|let|lets|like|my|needs?|no|not|of|on|or|"
+    r"our|per|runs?|serves?|should|since|so|supports?|than|that|the|then|to|up|use[ds]?|via|want|wants|we|when|where|which|who|will|"
+    r"with|without|you|your|aber|als|am|auf|aus|bei|bis|das|dem|den|der|des|die|ein|eine[mnrs]?|fuer|gegen|hat|haben|ich|ihre?[mnrs]?|"
+    r"im|ist|je|jede[mnrs]?|kann|koennen|mein\w*|mit|muss|nicht|oder|ohne|pro|reicht|reichen|schafft|sein\w*|sind|sollen|soll|statt|"
+    r"ueber|und|unser\w*|versorgt|vom|von|vs|war|wenn|werden|wie|wieviele?|will|wir|wird|zu|zum|zur)\b)"
+    r"[a-z]{3,24}(?:-[a-z]{2,24}){0,2}\s"
+)
+_MOST_DESCRIBING = 3
 
 NUMBER_WORDS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
@@ -299,9 +310,7 @@ def _scale_as_unit(scale: str, end: int) -> tuple[Unit, str, int]:
 def _unit_after(folded: str, end: int) -> tuple[Unit, str, int]:
     gap = _GAP.match(folded, end)
     place = gap.end() if gap else end
-    for begin in (place, _after_filler(folded, place)):
-        if begin is None:
-            continue
+    for begin in (place, *_after_filler(folded, place)):
         found = _UNIT.match(folded, begin)
         if found and found.lastgroup:
             unit = _UNITS[int(found.lastgroup[1:])][0]
@@ -320,7 +329,21 @@ def _unit_after(folded: str, end: int) -> tuple[Unit, str, int]:
             ):
                 continue
             return _headed(folded, unit, found)
-    return "", "", end
+    return _described_people(folded, place) or ("", "", end)
+
+
+def _described_people(folded: str, place: int) -> tuple[Unit, str, int] | None:
+    """People after words that describe them; None where another unit or another part of the sentence comes first."""
+    for _ in range(_MOST_DESCRIBING):
+        word = _DESCRIPTION.match(folded, place)
+        if word is None:
+            return None
+        place = word.end()
+        found = _UNIT.match(folded, place)
+        if found and found.lastgroup:
+            unit = _UNITS[int(found.lastgroup[1:])][0]
+            return (unit, found.group(), found.end()) if unit == "people" else None
+    return None
 
 
 def _headed(folded: str, unit: Unit, found: re.Match[str]) -> tuple[Unit, str, int]:
@@ -338,9 +361,11 @@ def _headed(folded: str, unit: Unit, found: re.Match[str]) -> tuple[Unit, str, i
     return unit, found.group(), found.end()
 
 
-def _after_filler(folded: str, place: int) -> int | None:
-    filler = _FILLER.match(folded, place)
-    return filler.end() if filler else None
+def _after_filler(folded: str, place: int) -> tuple[int, ...]:
+    """Where what is counted may begin: after one and after two words that say what kind it is."""
+    first = _FILLER.match(folded, place)
+    second = _FILLER.match(folded, first.end()) if first else None
+    return tuple(found.end() for found in (first, second) if found)
 
 
 def _unit_factor(unit: Unit, word: str) -> float:
