@@ -39,8 +39,9 @@ class Settings(BaseSettings):
     # Far more turns than workers are in hand: most of a turn's time is spent waiting for Slack, and who waits sees a status.
     turns_in_hand: int = Field(default=32, ge=1, le=200)
     lease_s: float = Field(default=30.0, gt=0)
-    # A turn that was in hand at every crash of a bad morning is still answered; one that causes them ends.
-    max_attempts: int = Field(default=8, ge=1)
+    # A turn that was in hand at every crash of a bad morning is still answered, and so is one that Slack was away for half an
+    # hour for; what ends this process each time ends some day too.
+    max_attempts: int = Field(default=30, ge=1)
     answer_timeout_s: float = Field(default=120.0, gt=0)
     poll_s: float = Field(default=1.0, gt=0)
     # Above this many open questions the next one is told that it waits; above that many of its workspace, or of its

@@ -13,6 +13,7 @@ import os
 import socket
 import time
 import uuid
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -121,6 +122,8 @@ class Worker:
         self._in_hand: set[asyncio.Task[None]] = set()
         self._of_thread: dict[str, tuple[Turn, asyncio.Task[None]]] = {}
         self._abandoned: set[str] = set()
+        # Not the turn's attempts, which also count how often a replica was killed that held it.
+        self._deaths: Counter[str] = Counter()
 
     def wake(self) -> None:
         """There is, or may be, something to do."""
@@ -336,9 +339,10 @@ class Worker:
             except (TimeoutError, ComputationHung):
                 raise Refused(f"no answer within {self.settings.answer_timeout_s:g} s") from None
             except ComputationEnded as error:
-                if turn.attempts >= _DEADLY_ATTEMPTS:
-                    raise Refused(f"{error}, {turn.attempts} times") from None
-                raise TryLater(str(error)) from None
+                self._deaths[turn.key] += 1
+                if self._deaths[turn.key] < _DEADLY_ATTEMPTS:
+                    raise TryLater(str(error)) from None
+                raise Refused(f"{error}, {self._deaths.pop(turn.key)} times") from None
 
     @asynccontextmanager
     async def _showing(self, turn: Turn) -> AsyncIterator[None]:

@@ -40,6 +40,7 @@ class Survival:
     states: dict[str, int]
     seconds: float
     missing: list[str]
+    dead: list[str]
 
 
 @dataclass
@@ -164,10 +165,10 @@ def _count(
             else:
                 out_of_order += 1
     engine = engine_for(database)
-    states = Inbox(engine).states()
+    states, dead = Inbox(engine).states(), [f"{key}: {error}" for key, error in Inbox(engine).dead_letters()]
     engine.dispose()
     repeated = sum(len(delivery.attempts) - 1 for delivery in deployment.slack.deliverer.log)
     return Survival(
         questions, kills, answered(deployment.slack), len(missing), doubled, out_of_order, overtaken, most, repeated, states,
-        round(seconds, 1), missing[:20],
+        round(seconds, 1), missing[:20], dead[:20],
     )  # fmt: skip

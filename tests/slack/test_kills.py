@@ -58,12 +58,13 @@ class Process:
             "SIZEWISE_POLL_S": "0.2",
             "SIZEWISE_BUSY_ABOVE": "1000",
             "SIZEWISE_LOG_LEVEL": "ERROR",
+            "REPLICA_ANSWERS_IN_S": "0.05",
         }
         self.port = port
         self.running: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
-        script = str(Path(__file__).parent / "killable.py")
+        script = str(Path(__file__).parents[2] / "bench/load/replica.py")
         self.running = await asyncio.create_subprocess_exec(sys.executable, script, env=self.environment)
         while True:
             with contextlib.suppress(OSError):
