@@ -13,6 +13,8 @@ from bot.thread import TeamDefaults
 # Titles of paragraphs that are something to do already.
 _DONE: Final = ("next", "next_step")
 _WORK: Final = frozenset({"embedding", "reranking", "transcription", "image", "video"})
+# Answers that may do without a deployment: naming one gives figures of its own.
+_OPEN: Final = frozenset({"explain", "system", "finetune", "power"})
 _LONGEST_LINE: Final = 260
 
 
@@ -46,7 +48,7 @@ def _key(draft: Draft) -> str | None:
     if first is not None and not first.spec.get("model"):
         return "choose"
     if first is None or not first.estimate.ok:
-        return "name" if draft.intent == "explain" else None
+        return "name" if draft.intent in _OPEN else None
     task = str(first.figures["task"])
     if task in _WORK:
         if first.estimate.fits:
