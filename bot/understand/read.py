@@ -9,6 +9,7 @@ from bot.understand.correction import corrected
 from bot.understand.daily import requests_per_day
 from bot.understand.device_details import MOST_DEVICES, DeviceMention
 from bot.understand.devices import read_devices
+from bot.understand.engine_flags import read_engine_flags
 from bot.understand.engines import (
     EngineMention,
     MethodReading,
@@ -139,6 +140,8 @@ def _request(found: Found, in_thread: bool) -> Request:
     _fill_engine(found, draft)
     _fill_money(found, draft)
     draft.other |= read_remarks(found.text)
+    if flags := read_engine_flags(found.text):
+        draft.other["engine_flags"] = flags
     daily = requests_per_day(found.text.folded, draft.values.get("users"))
     if daily:
         draft.other["requests_per_day"] = daily

@@ -104,14 +104,25 @@ def _surroundings(request: Request) -> dict[str, Any]:
         engine["speculative"] = other["speculative"]
     if other.get("offload") == "experts_to_cpu" and not other.get("ram_gb"):
         engine["cpu_moe_layers"] = _EVERY_LAYER  # where RAM is named, the engine moves as few as it must
+    engine |= _pasted_flags(request)
     degrees = {"tensor": "parallel_tp", "pipeline": "parallel_pp", "data": "parallel_dp", "expert": "parallel_ep"}
     parallel = {name: int(other[key]) for name, key in degrees.items() if other.get(key, 0) >= 1}
     host = {name: other[key] for name, key in _HOST.items() if other.get(key)}
+    if other.get("nvlink") is False:
+        host["nvlink"] = False
     parts = {
         "engine": engine, "parallel": parallel, "host": host, "targets": _targets(request), "constraints": _constraints(other),
         "load": _load(request), "training": _training(request), "work": _work(request),
     }  # fmt: skip
     return {name: part for name, part in parts.items() if part}
+
+
+def _pasted_flags(request: Request) -> dict[str, Any]:
+    """Settings of a pasted command line; a split for other cards than those named is left out."""
+    flags = dict(request.other.get("engine_flags") or {})
+    if len(flags.get("tensor_split", ())) != sum(device.count or 1 for device in request.hardware):
+        flags.pop("tensor_split", None)
+    return flags
 
 
 def _work(request: Request) -> dict[str, Any]:

@@ -1,0 +1,35 @@
+"""A pasted llama.cpp line is read as what it sets."""
+
+from typing import Any
+
+import pytest
+
+from bot.testing import Conversation
+from bot.understand.engine_flags import read_engine_flags
+from bot.understand.text import fold
+
+LINE = "llama-server -m Qwen3-235B-A22B-Q4_K_M.gguf -c 16384 -ngl 99 --n-cpu-moe 68 -ts 80,15 -ub 1024 -fa on"
+
+
+@pytest.mark.parametrize(
+    ("text", "flags"),
+    [
+        (LINE, {"gpu_layers": 99, "cpu_moe_layers": 68, "tensor_split": [80.0, 15.0], "ubatch_tokens": 1024, "flash_attention": True}),
+        ("-sm row --batch-size=4096 -amb 512 --swa-full", {"split_mode": "row", "batch_tokens": 4096, "attention_max_mib": 512,
+                                                           "swa_full": True}),
+        ("-fa 0 -ts 3/1", {"flash_attention": False, "tensor_split": [3.0, 1.0]}),
+        ("-fa -ngl many -b 0 -ts 1 -sm tensor", {}),
+        ("Llama 3.1 7-b 4 users, q4-b 8", {}),
+    ],
+)  # fmt: skip
+def test_flags_are_read(text: str, flags: dict[str, Any]) -> None:
+    assert read_engine_flags(fold(text)) == flags
+
+
+def test_a_pasted_line_is_sized_as_it_stands_and_kept_in_the_thread() -> None:
+    talk = Conversation()
+    talk.say(f"Does this fit on 2x RTX 3090: {LINE}").expect(
+        spec__engine__cpu_moe_layers=68, spec__engine__tensor_split=[80.0, 15.0], spec__engine__gpu_layers=99
+    )
+    talk.say("and with 32k context?").expect(spec__context_tokens=32768, spec__engine__cpu_moe_layers=68)
+    talk.say("and on one RTX 3090?").expect(spec__engine__gpu_layers=99)
