@@ -100,7 +100,8 @@ def _worded(answer: Answer, code: str, text: str) -> str:
         for each in answer.estimates[0]["reasons"]
     }
     fragments = {each: max(re.split(r"\{[^}]*\}", wording), key=len).strip(" .:") for each, wording in wordings.items()}
-    return next((each for each, fragment in fragments.items() if fragment and fragment in text), code)
+    fallback = "comparison" if re.search(r"\b(?:against|gegen)\b", text) else code
+    return next((each for each, fragment in fragments.items() if fragment and fragment in text), fallback)
 
 
 def _subject(title: str) -> str:

@@ -91,7 +91,7 @@ def _entries(answer: Answer) -> list[dict[str, Any]]:
     wanted = {str((spec.get("model") or {}).get("id")) for spec in specs}
     for estimate in _estimates(answer):
         wanted |= {str(each["accelerator"]) for each in (estimate.get("memory") or {}).get("per_device") or ()}
-    offers = [{"id": row["id"], "price_usd_h": row["price_usd_h"]} for row in generated()["offers"]]
+    offers = [{"id": row["id"], "price_usd_h": row.get("price_usd_h")} for row in generated()["offers"]]
     return [
         row for section in ("accelerators", "models") for row in generated()[section] if row["id"] in wanted
     ] + offers
