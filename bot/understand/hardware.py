@@ -4,14 +4,13 @@ import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from bot.understand.device_details import DeviceMention, machines_around
 from bot.understand.numbers import Quantity
 from bot.understand.readings import Reading
 from bot.understand.request import Device, Layout
+from bot.understand.standing import product_of, standing_devices
 from bot.understand.text import Text, clause
-from sizing.catalogue.names import find
 
 _TOGETHER = re.compile(
     r"[\s,]*(?:\(?[\w.\- ]{0,12}\)?)?\s*(?:\+|&|\bund\b|\band\b|\bplus\b|\balongside\b|"
@@ -56,39 +55,6 @@ _COMPARING = re.compile(
     r"\badd a\b|\btorn\b|\bschwank|\balternative|\bzur (?:auswahl|wahl|debatte|diskussion)\b|\boptions?\b|\boptionen\b|"
     r"\bvarianten\b|\bkandidaten\b|\bcandidates\b|\bshortlist|\bentweder\b|\beither\b)"
 )
-_REFERENCE_BEFORE = re.compile(
-    r"\b(?:wants?|needs?|requires?|recommends?|empfiehlt|verlangt|guide|readme|the docs?|"
-    r"laut \w+|minimum(?: of)?|claims?|reference|referenz|benchmark\w*(?: on| auf)?|"
-    r"reviews? of|as much as|so viel wie|costs? (?:as much as )?|kostet|unlike|anders als|"
-    r"price of|preis (?:einer|von)|beats|like (?:an?|the)|wie (?:eine?r?|bei)|than (?:an?|my|"
-    r"on|the|one)|als (?:eine|auf|meine|mein)|colleague\w*|kollege hat|friend\w*|someone|"
-    r"(?:sag\w*|behaupte\w*|antworte\w*|erzaehl\w*),? dass|(?:say|claim|tell (?:them|me|us|everyone)|answer|reply) that|"
-    r"had|hatten|hatte|used to (?:have|run)|jemand|others?|otherwise|sonst|ansonsten|statt|"
-    r"instead of|rather than|not|kein\w*|no|"
-    r"nicht|speed as|schnell wie|vs\.? ~?[\d.,]+ ?s on)\s(?:\w+\s){0,2}$"
-)
-# "Someone on reddit runs it on 2x 3090": whoever that is, it is not the asker's machine.
-_OTHERS = re.compile(
-    r"^\W*(?:\w+ ){0,2}?(?:someone|somebody|jemand|an? (?:\w+ )?(?:guy|friend|colleague|dude|user)|ein (?:\w+ )?(?:kollege|freund|"
-    r"bekannter|typ|user))\b.*\b(?:runs?|ran|gets?|got|uses?|used|has|claims?|laesst|faehrt|nutzt|hat|betreibt|schafft|bekommt|behauptet)\b"
-)
-_MINE = re.compile(r"\b(?:my|our|mein\w*|unser\w*|we|wir|i|ich)\b")
-_EXCHANGED_BEFORE = re.compile(
-    r"\b(?:swap(?:ping)?|trad(?:e|ing)|exchang\w*|tausch\w*|replac\w*|ersetz\w*)\s(?:\w+\s){0,2}$"
-)
-_ASKS_GAIN = re.compile(
-    r"\b(?:gains?|worth|lohnt|bringt|better|besser|faster|schneller|difference|unterschied|improve\w*|upgrade)\b"
-)
-_REFERENCE_AFTER = re.compile(
-    r"\s?(?:\d+ ?gb? )?(?:peaked|maxed|topped|spiked|brauchte|hatte|they say|angeblich|"
-    r"in the (?:paper|readme|guide|blog)|laut|beats|schlaegt|minimum\b|is too expensive|"
-    r"ist zu teuer|zu teuer|too expensive|bleib\w*|stays? (?:in|where)|stay in|kommt nicht|"
-    r"are gone|(?:is|are|ist|sind) (?:already |schon |bereits )?(?:taken|busy|in use|occupied|belegt|"
-    r"vergeben|ausgebucht)|(?:in|im) (?:the |dem |der )?(?:old|alten?) (?:box|server|machine|rechner|kiste|maschine)|"
-    r"verkauf\w*|sold\b|does it (?:fine|easily)|of (?:a|my) (?:friend|colleague)|(?:vo[nm] |"
-    r"(?:ein|mein|unser)e[srm] |einem |meinem |des ){1,2}"
-    r"(?:kolleg\w*|freund\w*|bekannten|nachbarn))"
-)
 _OWNED = re.compile(
     r"\b(?:have|has|got|habe?n?|hat|own|besitz\w*|vorhanden|already|schon|single|on (?:an?|"
     r"one|my|the|our|\d)|auf (?:einer|meiner|unserer|der|\d)|with|mit|runs|bought|"
@@ -116,8 +82,6 @@ _BARE_MACHINE = re.compile(
     r"laptop|notebook|prozessor)\b"
 )
 _HOST_ONLY = re.compile(r"\b(?:which|welche[rn]?|what)\s(?:cpu|processor|prozessor)\b")
-_BOX = re.compile(r"\b(?:vps|epyc|xeon|threadripper|server|box|instan[cz]e?|laptop|rechner|machine|pc|cpu)\b")
-_CARDS = re.compile(r"(?:karten?|cards?|gpus?|grafikkarten?|stueck|of (?:them|those|these)(?: cards)?)$")
 _MY_DEVICE = re.compile(
     r"\b(?:my|mein\w*|our|unser\w*|on (?:a|the)|auf (?:einem|dem))\s(?:\w+\s)?(?:card|gpu|"
     r"karte|grafikkarte|laptop|notebook|pc|machine|rechner|computer|box|workstation|server)\b|"
@@ -127,7 +91,10 @@ _MY_DEVICE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Machines:
-    """What `hardware` and `alternatives` hold, with the span they were read from."""
+    """What `hardware` and `alternatives` hold, with the span they were read from.
+
+    `uncounted` names the cards set against others of which nobody said how many.
+    """
 
     hardware: tuple[Device, ...] = ()
     alternatives: tuple[Device, ...] = ()
@@ -137,6 +104,7 @@ class Machines:
     processor: str | None = None
     ram_gb: float | None = None
     owned: tuple[Device, ...] = ()
+    uncounted: tuple[str, ...] = ()
 
 
 def machines(
@@ -144,7 +112,7 @@ def machines(
 ) -> Machines:
     """Sort the devices named into one machine or several; an unnamed card or a bare processor where none is named."""
     processor = next((m.name for m in mentions if m.kind == "cpu"), None)
-    standing = _standing(text, mentions)
+    standing = standing_devices(text, mentions)
     cards = [m for m in standing if m.kind != "cpu"]
     cpus = [m for m in standing if m.kind == "cpu"]
     if cards and cpus and not _processor_compared(text, standing):
@@ -161,6 +129,7 @@ def machines(
         tuple(_as_device(m, pieces) for m in together), tuple(_as_device(m, None) for m in rest), layout,
         tuple((m.start, max(m.end, m.span_end)) for m in together), False, processor,
         owned=tuple(_as_device(m, pieces) for m in (*together, *rest) if _IN_HOUSE.search(clause(text.folded, m.start, m.end)[0])),
+        uncounted=tuple(m.name for m in together if m.kind == "gpu" and m.count is None) if layout == "alternatives" else (),
     )  # fmt: skip
 
 
@@ -174,94 +143,6 @@ def _count(mention: DeviceMention, pieces: int | None) -> float | None:
     if mention.asked or (mention.count is not None and not pieces):
         return mention.count
     return pieces or (None if mention.open_count else 1)
-
-
-# Counts of one card that a message may weigh; a list longer than this is no question.
-_MOST_VERSIONS = 24
-
-
-def _standing(text: Text, mentions: Sequence[DeviceMention]) -> list[DeviceMention]:
-    """Without yardsticks, other people's machines and repetitions, unless nothing else is named."""
-    judged = [m for m in mentions if not _is_reference(text, m)] or list(mentions)
-    out: list[DeviceMention] = []
-    kin: dict[str, list[int]] = {}
-    for mention in _numbered(text, _uncorrected(text, judged)):
-        known = kin.setdefault("cpu" if mention.kind == "cpu" else _product(mention), [])
-        twin = next((n for n in known if _same(out[n], mention)), None)
-        if twin is None and len(known) < _MOST_VERSIONS:
-            known.append(len(out))
-            out.append(mention)
-        elif twin is None:
-            continue
-        elif out[twin].count is None and not out[twin].asked:
-            out[twin] = replace(out[twin], count=mention.count, memory_gb=out[twin].memory_gb or mention.memory_gb)
-    return out
-
-
-_CORRECTION = re.compile(
-    r"[\s,;:.\-]*(?:\(?(?:ah|oh|ach|aeh|oops|ups)\b[\s,]*)?(?:(?:no|nein|nee|noe|nope)\b(?=\s?[,:\-]|\s(?:wait|sorry|it|"
-    r"its|make|actually|eher|doch|lieber|halt|wir|i|ich|\d|the|an?|eine?)\b)|sorry|quatsch|wait|scratch that|correction|"
-    r"korrektur|i mean|ich meine?|make (?:that|it)|besser gesagt|actually|vielmehr|halt)\b(?:(?!\b(?:and|und|or|oder)\b)"
-    r"[^.!?;]){0,24}$"
-)
-
-
-def _uncorrected(text: Text, mentions: Sequence[DeviceMention]) -> list[DeviceMention]:
-    """ "1 H100, no wait, 2 H100": of two devices with a correction between them the later."""
-    out: list[DeviceMention] = []
-    for mention in mentions:
-        last = out[-1] if out else None
-        gap = text.folded[max(last.end, last.span_end) : mention.start] if last else ""
-        if last and last.kind == mention.kind and len(gap) <= 48 and _CORRECTION.match(gap):
-            out.pop()
-        out.append(mention)
-    return out
-
-
-_NUMBERED = re.compile(r"\b(?:gpu|cuda|device|card|karte|slot)[ :#]?(?P<place>\d{1,2})\W{0,3}(?:\w+ ){0,2}$")
-
-
-def _numbered(text: Text, mentions: Sequence[DeviceMention]) -> list[DeviceMention]:
-    """ "GPU 0: L40S, GPU 1: L40S" is two cards."""
-    out: list[DeviceMention] = []
-    places: list[str | None] = []
-    for mention in mentions:
-        found = _NUMBERED.search(text.folded, max(0, mention.start - 28), mention.start)
-        place = found.group("place") if found else None
-        if place and out and places[-1] and place != places[-1] and _product(out[-1]) == _product(mention):
-            out[-1] = replace(out[-1], count=(out[-1].count or 1) + 1, span_end=mention.end)
-            places[-1] = place
-            continue
-        out.append(mention)
-        places.append(place)
-    return out
-
-
-def _is_reference(text: Text, mention: DeviceMention) -> bool:
-    left, right = clause(text.folded, mention.start, max(mention.end, mention.span_end), 48)
-    if _OTHERS.search(clause(text.folded, mention.start, mention.end, 90)[0]) and not _MINE.search(left):
-        return True
-    exchanged = _EXCHANGED_BEFORE.search(left) and not _ASKS_GAIN.search(text.folded)
-    return bool(exchanged or _REFERENCE_BEFORE.search(left) or _REFERENCE_AFTER.match(right))
-
-
-def _same(one: DeviceMention, other: DeviceMention) -> bool:
-    """Of two mentions of a product: the same machine, as no two counts or memories of it are stated."""
-    if one.kind == "cpu" and other.kind == "cpu":
-        return True
-    counts = one.count is None or other.count is None or one.count == other.count
-    memories = one.memory_gb is None or other.memory_gb is None or one.memory_gb == other.memory_gb
-    return counts and memories
-
-
-def _product(mention: DeviceMention) -> str:
-    return mention.id or _product_of(mention.name)
-
-
-@lru_cache(maxsize=1024)
-def _product_of(name: str) -> str:
-    name = re.sub(r" (?:SXM\d?|PCIe|OAM)$", "", name)
-    return find(name, "accelerator", False).id or name.lower()
 
 
 def _processor_compared(text: Text, standing: Sequence[DeviceMention]) -> bool:
@@ -286,7 +167,7 @@ def _arranged(
     if all(_LISTED.search(gap) for gap in gaps):
         return standing, "alternatives", []
     joined = [bool(_TOGETHER.match(gap)) for gap in gaps]
-    distinct = len({_product(m) for m in standing}) > 1
+    distinct = len({product_of(m) for m in standing}) > 1
     if distinct and (all(joined) or _MIX.search(text.folded)) and not any(_APART.search(gap) for gap in gaps):
         return standing, "machine", []
     if distinct and all(_ONE_WITH.search(text.folded[max(0, m.start - 28) : m.start]) for m in standing):
@@ -318,7 +199,7 @@ def _arranged(
     ):
         return standing, "alternatives", []
     first = _owned_first(text, standing)
-    return [first], "machine", [m for m in standing if _product(m) != _product(first)]
+    return [first], "machine", [m for m in standing if product_of(m) != product_of(first)]
 
 
 def _owned_first(text: Text, standing: Sequence[DeviceMention]) -> DeviceMention:
