@@ -172,7 +172,10 @@ class Parallel(_Part):
 
 
 class Host(_Part):
-    """The machine around the cards, and the place where it stands (circuit, network). `power_limit_w` is per card."""
+    """The machine around the cards, and the place where it stands (circuit, network). `power_limit_w` is per card.
+
+    `nvlink` False: cards that could be bridged are not, and talk over PCIe.
+    """
 
     ram_gb: PositiveAmount | None = None
     cpu: Name | None = None
@@ -180,6 +183,7 @@ class Host(_Part):
     cpu_cores: Count | None = None
     pcie_gen: Annotated[int, Field(ge=1, le=7)] | None = None
     pcie_lanes: Annotated[int, Field(ge=1, le=16)] | None = None
+    nvlink: bool | None = None
     psu_w: PositiveAmount | None = None
     power_limit_w: PositiveAmount | None = None
     circuit_v: PositiveAmount | None = None

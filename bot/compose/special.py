@@ -14,6 +14,7 @@ from bot.compose import (
     energy,
     focus,
     headline,
+    nvlink,
     service,
     singles,
     system,
@@ -70,6 +71,7 @@ def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults:
         budget.write(draft, heard, text, thread, defaults)
         or diagnosis.write(draft, heard, text, thread, defaults)
         or singles.write(draft, heard, text, defaults)
+        or nvlink.write(draft, heard, defaults)
         or best_model.write(draft, heard, text, defaults)
         or _write_work(draft, spec, heard, defaults)
         or _write_training(draft, spec, heard, text)

@@ -37,7 +37,14 @@ class MissingText(LookupError):
 def catalogue(lang: Lang) -> Mapping[str, Any]:
     """All templates of a language, by section and key; those on the machine, on planning and on single quantities stand in own files."""
     found: dict[str, dict[str, Any]] = {}
-    for name in (f"{lang}.toml", f"machine.{lang}.toml", f"advice.{lang}.toml", f"asked.{lang}.toml", f"derivation.{lang}.toml"):
+    for name in (
+        f"{lang}.toml",
+        f"machine.{lang}.toml",
+        f"advice.{lang}.toml",
+        f"asked.{lang}.toml",
+        f"direct.{lang}.toml",
+        f"derivation.{lang}.toml",
+    ):
         for section, texts in tomllib.loads(
             resources.files("bot.reply.texts").joinpath(name).read_text("utf-8")
         ).items():

@@ -208,7 +208,7 @@ def link(accelerator: Accelerator | None, kind: DeviceClass, tensor: int, host: 
     between = accelerator.interconnect
     network = Link("network", _network_gb_s(kind, host))
     rate, domain = between.get("gb_s"), between.get("max_domain")
-    if between["type"] == "nvlink" and domain and tensor <= domain:
+    if between["type"] == "nvlink" and host.nvlink is not False and domain and tensor <= domain:
         return Link("nvlink", (rate or 600) / 2)
     if between["type"] in ("infinity-fabric", "xe-link", "ici", "neuronlink", "hccs", "ethernet-roce"):
         return Link("fabric", (rate or 200) / 2) if tensor <= (domain or 8) else network

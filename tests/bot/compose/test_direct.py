@@ -1,0 +1,39 @@
+"""Questions that are not about the verdict get their own first sentence, in both languages, every number traced."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from bot.conversation import respond
+from bot.thread import Context, ThreadState
+from sizing.engine import estimate_data
+
+NVLINK = [
+    ("Brauche ich NVLink für 2x RTX PRO 6000 mit einem 70B?", r"^Nein: RTX PRO 6000 Blackwell hat kein NVLink"),
+    ("is NVLink worth it for 2x 3090 with 70B q4?", r"with the bridge, \S+ over PCIe \(\+\d+%\)"),
+    ("do I need NVLink for 2x A6000 with Llama 3.3 70B Q4_K_M?", r"^No: one RTX A6000 holds Llama 3.3 70B alone"),
+    ("brauche ich NVLink für 4x 3090 mit Llama 3.3 70B FP8?", r"^Nicht für 4 Karten: eine Brücke verbindet 2"),
+    ("NVLink nötig bei 2x H100 SXM für 70B BF16?", r"hat NVLink schon"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "first"), NVLINK, ids=lambda text: text[:40])
+def test_the_first_sentence_answers_the_question(question: str, first: str) -> None:
+    answer, _ = respond(question, ThreadState(), Context())
+    assert re.search(first, answer.headline), answer.headline
+    assert answer.unverified_numbers == ()
+
+
+def test_a_bridge_that_is_not_there_costs_speed_and_no_memory() -> None:
+    spec = {
+        "model": {"params_b": 70.0},
+        "weights": "awq-int4",
+        "hardware": [{"accelerator": "RTX 3090", "count": 2}],
+        "parallel": {"tensor": 2},
+    }
+    bridged, bare = estimate_data(spec), estimate_data({**spec, "host": {"nvlink": False}})
+    assert bridged.speed and bare.speed and bridged.speed.decode_tok_s_per_user and bare.speed.decode_tok_s_per_user
+    assert bare.speed.decode_tok_s_per_user.expected < bridged.speed.decode_tok_s_per_user.expected
+    assert bare.memory == bridged.memory
