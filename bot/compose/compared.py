@@ -50,6 +50,7 @@ def _month(one: Sized) -> float | None:
 _PER_MONTH: Final = Measure("per_month", _month, less_is_better=True, money=True)
 _USER: Final = Measure("tokens_s_per_user", _per_user)
 _TOTAL: Final = Measure("tokens_s_total", lambda one: total_rate(one.estimate))
+_HEADROOM: Final = Measure("headroom_gib", lambda one: one.margin_gib)
 
 
 def winner_text(draft: Draft, options: Sequence[Sized], names: Mapping[int, str], heard: Heard) -> str | None:
@@ -59,15 +60,22 @@ def winner_text(draft: Draft, options: Sequence[Sized], names: Mapping[int, str]
         return None
     many = max(one.figures.get("concurrency", 1) for one in fitting) > _MANY
     speeds = (_TOTAL, _USER) if many else (_USER, _TOTAL)
-    order = (_PER_MONTH, *speeds) if leads(heard) else (*speeds, _PER_MONTH)
+    rest = (_HEADROOM,) if _on_one_machine(fitting) else ()
+    order = (_PER_MONTH, *speeds, *rest) if leads(heard) else (*speeds, _PER_MONTH, *rest)
     for measure in order:
         found = _ahead(fitting, measure)
         if found is not None:
             told = _told(draft, measure, found, names)
-            if measure is not _PER_MONTH and (cheaper := _ahead(fitting, _PER_MONTH)) and cheaper[0] is not found[0]:
-                told = f"{told} {_told(draft, _PER_MONTH, cheaper, names)}"
+            against = _USER if measure is _PER_MONTH else _PER_MONTH
+            if (other := _ahead(fitting, against)) and other[0] is not found[0]:
+                told = f"{told} {_told(draft, against, other, names)}"
             return told
     return draft.words.text("side_by_side", "alike", labels=draft.words.listed(names[id(one)] for one in fitting))
+
+
+def _on_one_machine(options: Sequence[Sized]) -> bool:
+    """Then cost is the same, and what is left of the memory is worth a word."""
+    return len({one.hardware for one in options}) == 1
 
 
 def _ahead(options: Sequence[Sized], measure: Measure) -> tuple[Sized, Sized] | None:
@@ -85,6 +93,7 @@ def _told(draft: Draft, measure: Measure, found: tuple[Sized, Sized], names: Map
     values = [measure.value(one) or 0.0 for one in found]
     for value in values:
         draft.material.add(value, "money" if measure.money else "rate")
+        draft.material.add_data({"headroom_gib": value} if measure is _HEADROOM else {})
     shown: list[Any] = list(values)
     if measure.money:
         shown = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bot.compose import topics
+from bot.compose.alternatives import is_counted
 from bot.compose.assumptions import assumption_views
 from bot.compose.common import say_why
 from bot.compose.compared import say_causes, say_money, winner_text
@@ -14,6 +15,7 @@ from bot.compose.options import chart, compare_table
 from bot.compose.prices import has_old_price
 from bot.explain import cite_devices
 from bot.heard import Heard
+from bot.reply.wording import Wording
 from bot.sized import Sized
 from sizing.defaults import Defaults
 
@@ -26,8 +28,9 @@ def write(draft: Draft, alternatives: Sequence[Sized], heard: Heard, defaults: D
     names = dict(zip(map(id, alternatives), short_names(alternatives, draft), strict=True))
     draft.material.add_names(names.values())
     draft.headline = winner_text(draft, alternatives, names, heard) or _headline(draft, alternatives, names)
-    draft.lead = "" if all(one.estimate.fits for one in alternatives) else _short(draft, alternatives, names)
-    draft.table = compare_table(alternatives, words)
+    told = [_counted(alternatives, heard, words), _short(draft, alternatives, names)]
+    draft.lead = " ".join(part for part in told if part)
+    draft.table = compare_table(alternatives, words, labels(alternatives, draft))
     draft.chart = chart(alternatives, words, labels=labels(alternatives, draft))
     say_causes(draft, alternatives, names, defaults)
     if heard.asks("cost"):
@@ -45,15 +48,22 @@ def write(draft: Draft, alternatives: Sequence[Sized], heard: Heard, defaults: D
 def labels(alternatives: Sequence[Sized], draft: Draft) -> list[str]:
     """What the alternatives are called: by hardware and format, by model too where models differ."""
     several = len({one.figures["model"] for one in alternatives}) > 1
-    return [option_label(one, draft.words, with_model=several) for one in alternatives]
+    engines = len({one.figures.get("engine") for one in alternatives}) > 1
+    return [option_label(one, draft.words, with_model=several, with_engine=engines) for one in alternatives]
 
 
 def short_names(alternatives: Sequence[Sized], draft: Draft) -> list[str]:
     """What sets them apart and no more: the model, the hardware, the format; the whole label where that is not enough."""
-    keys = ("model", "hardware", "weights")
-    told = [key for key in keys if len({one.figures[key] for one in alternatives}) > 1]
+    keys = (
+        ("engine", "model", "hardware", "weights") if _same_machine(alternatives) else ("model", "hardware", "weights")
+    )
+    told = [key for key in keys if len({one.figures.get(key) for one in alternatives}) > 1]
     names = [", ".join(str(one.figures[key]) for key in told) for one in alternatives]
     return names if all(names) and len(set(names)) == len(names) else labels(alternatives, draft)
+
+
+def _same_machine(alternatives: Sequence[Sized]) -> bool:
+    return len({one.hardware for one in alternatives}) == 1
 
 
 def ranked(alternatives: Sequence[Sized]) -> list[Sized]:
@@ -64,6 +74,20 @@ def ranked(alternatives: Sequence[Sized]) -> list[Sized]:
 def _rank(one: Sized) -> tuple[int, float]:
     order = {"fits": 0, "tight": 1, "no": 2}
     return order.get(one.verdict or "no", 3), -(one.margin_gib if one.margin_gib is not None else float("-inf"))
+
+
+def _counted(alternatives: Sequence[Sized], heard: Heard, words: Wording) -> str:
+    """How many of each the load needs, where nobody said how many."""
+    if len(heard.specs) != len(alternatives) or not all(one.estimate.fits for one in alternatives):
+        return ""
+    found = [one for spec, one in zip(heard.specs, alternatives, strict=True) if not is_counted(spec)]
+    if not any(len(one.devices) > 1 for one in found):
+        return ""
+    figures = alternatives[0].figures
+    labels = words.listed([one.hardware if len(one.devices) > 1 else f"1 × {one.hardware}" for one in found], "or")
+    return words.text(
+        "side_by_side", "counted", labels=labels, concurrency=figures["concurrency"], context=figures["context"]
+    )
 
 
 def _short(draft: Draft, alternatives: Sequence[Sized], names: Mapping[int, str]) -> str:

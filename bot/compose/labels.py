@@ -9,10 +9,11 @@ from bot.reply.wording import Wording
 from bot.sized import Sized, capacity_gib, fullest
 
 
-def option_label(sized: Sized, words: Wording, with_model: bool = False) -> str:
-    """`2 × H100 SXM 80 GB, FP8, KV FP8, TP 2`, the model before it where models differ."""
+def option_label(sized: Sized, words: Wording, with_model: bool = False, with_engine: bool = False) -> str:
+    """`2 × H100 SXM 80 GB, FP8, KV FP8, TP 2`, the engine or the model before it where those differ."""
     figures = sized.figures
-    parts = [str(figures["model"]) if with_model else "", sized.hardware, str(figures.get("weights") or "")]
+    first = [str(figures.get("engine") or "") if with_engine else "", str(figures["model"]) if with_model else ""]
+    parts = [*first, sized.hardware, str(figures.get("weights") or "")]
     resolved = sized.resolved
     if resolved is not None and resolved.kv_k.bits_per_element < 16:
         parts.append(f"KV {figures['kv']}")

@@ -26,14 +26,14 @@ def options_table(options: Sequence[Sized], words: Wording, caption: str = "opti
     )
 
 
-def compare_table(alternatives: Sequence[Sized], words: Wording) -> Table:
-    """What was compared, in the order it was named."""
+def compare_table(alternatives: Sequence[Sized], words: Wording, labels: Sequence[str] = ()) -> Table:
+    """What was compared, in the order it was named; called by `labels` where given."""
     keys = ("col_option", "col_verdict", "col_memory", "col_margin", "col_speed", "col_cost")
     rows = []
     several = len({option.figures["model"] for option in alternatives}) > 1
-    for option in alternatives:
+    shown = labels or [option_label(option, words, with_model=several) for option in alternatives]
+    for option, label in zip(alternatives, shown, strict=True):
         _, *rest = _row(option, words)
-        label = option_label(option, words, with_model=several)
         rows.append((label, verdict_cell(option, words), *rest))
     return Table(
         caption=words.text("ui", "compare_caption"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bot import explain
 from bot.answer import AssumptionView
-from bot.compose import comparison, passages, sizing_answer, special
+from bot.compose import alternatives, comparison, passages, sizing_answer, special
 from bot.compose.changes import change_text, named_in
 from bot.compose.common import write_fault
 from bot.compose.draft import Draft
@@ -220,7 +220,12 @@ def _label(field: str, words: Wording) -> str:
 
 
 def _write_specs(draft: Draft, heard: Heard, question: str, defaults: Defaults) -> None:
-    sized = [size(spec, defaults) for spec in heard.specs]
+    several = len(heard.specs) > 1
+    sized = (
+        alternatives.sized_alternatives(heard.specs, heard, defaults)
+        if several
+        else [size(spec, defaults) for spec in heard.specs]
+    )
     sound = [one for one in sized if one.estimate.ok]
     if len(sound) > 1:
         comparison.write(draft, sound, heard, defaults)

@@ -1,5 +1,6 @@
 """The serving engine or training framework, and how a model is trained."""
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -142,6 +143,34 @@ def choose_engine(mentions: list[EngineMention], in_thread: bool = False) -> Eng
     frameworks = [m for m in standing if m.name in ("unsloth", "axolotl", "llama-factory", "torchtune", "megatron")]
     servers = [m for m in standing if m.name not in ("fastchat", "triton", "transformers", "deepspeed")]
     return next(iter(frameworks or servers or standing), None)
+
+
+# Programs that serve a model, so that two of them can be held against each other on one machine.
+_SERVING = frozenset((
+    "ik_llama.cpp", "llama.cpp", "ollama", "vllm", "sglang", "trt-llm", "tgi", "lmdeploy", "exllamav3", "exllamav2", "mlx", "lm-studio",
+    "transformers",
+))  # fmt: skip
+_BETWEEN = re.compile(
+    r"\s?(?:,|/|\||\bor\b|\boder\b|\bvs\b\.?|\bversus\b|\bgegen(?:ueber)?\b|\bagainst\b|\bcompared (?:to|with)\b|"
+    r"\bbesser als\b|\b(?:better|faster|slower) than\b|\b(?:schneller|langsamer) als\b)\s?"
+    r"(?:(?:or|oder|rather|better|lieber|doch|eher|besser|with|mit|use|using|the|das|gleich)\s){0,2}"
+)
+_BOTH = re.compile(r"\s?(?:and|und|&)\s?(?:with |mit )?")
+_HELD_AGAINST = re.compile(
+    r"\b(?:compar\w*|vergleich\w*|which|welche[rs]?|better|besser|faster|schneller|difference|unterschied\w*)\b"
+)
+
+
+def compared_engines(text: Text, mentions: list[EngineMention]) -> list[str]:
+    """Engines held against each other, in the order named; fewer than two where none are."""
+    serving = [one for one in mentions if one.name in _SERVING and not one.own_words]
+    both = _HELD_AGAINST.search(text.folded) is not None
+    found: list[str] = []
+    for before, after in itertools.pairwise(serving):
+        gap = text.folded[before.end : after.start]
+        if _BETWEEN.fullmatch(gap) or (both and _BOTH.fullmatch(gap)):
+            found += [before.name, after.name]
+    return list(dict.fromkeys(found))
 
 
 Method = Literal["full", "lora", "qlora"]

@@ -14,6 +14,7 @@ from bot.understand.engines import (
     EngineMention,
     MethodReading,
     choose_engine,
+    compared_engines,
     read_engines,
     read_method,
     serves_adapters,
@@ -370,6 +371,8 @@ def _fill_hardware(found: Found, draft: Draft) -> None:
         draft.values["alternatives"] = named.alternatives
     if named.owned:
         draft.other["owned"] = [device.model_dump(exclude_none=True) for device in named.owned]
+    if named.uncounted:
+        draft.other["uncounted"] = list(named.uncounted)
     if named.processor:
         draft.other["cpu"] = named.processor
     if named.ram_gb:
@@ -383,6 +386,9 @@ def _fill_engine(found: Found, draft: Draft) -> None:
     proposed = [m.name for m in found.engines if m.why_not in ("proposed", "denied")]
     if proposed:
         draft.other["engines_weighed"] = proposed
+    compared = compared_engines(found.text, found.engines)
+    if len(compared) > 1 and not found.training:
+        draft.other["engines_compared"] = compared
     if found.method.method and found.training:
         _put(draft, found, "method", found.method.method, (found.method.start, found.method.end))
     if len(found.method.methods) > 1:

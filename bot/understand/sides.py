@@ -23,7 +23,15 @@ def with_sides(request: Request, read: Read) -> Request:
     sides = _sides(request, read)
     if sides:
         return request.model_copy(update={"other": {**request.other, "sides": sides}})
-    return _with_layouts(request)
+    return _with_engines(_with_layouts(request))
+
+
+def _with_engines(request: Request) -> Request:
+    """Engines held against each other on a machine that is named are a comparison."""
+    if not (request.other.get("engines_compared") and request.hardware and request.in_scope):
+        return request
+    intents = tuple(dict.fromkeys(("compare", *request.intents)))
+    return request.model_copy(update={"intent": "compare", "intents": intents})
 
 
 def _sides(request: Request, read: Read) -> list[dict[str, Any]]:

@@ -48,6 +48,10 @@ def specs_of(request: Request) -> list[dict[str, Any]]:
     if sides := request.other.get("sides"):
         whole = request.model_copy(update={"other": {**request.other, "sides": None}})
         return [spec for one in requests_of(whole, sides) for spec in specs_of(one)]
+    engines = request.other.get("engines_compared") or ()
+    if engines and request.hardware:
+        whole = request.model_copy(update={"other": {**request.other, "engines_compared": None}})
+        return [spec for name in engines for spec in specs_of(whole.model_copy(update={"engine": name}))]
     common = _common(request)
     machines = _machines(request)
     models = _models(request)
@@ -228,8 +232,14 @@ def _machines(request: Request) -> list[tuple[Device, ...]]:
     if not request.hardware or any(d.count is not None and not 1 <= d.count <= MOST_DEVICES for d in request.hardware):
         return []
     if request.layout == "alternatives":
-        return [(device,) for device in request.hardware]
+        return [(_as_counted(device, request),) for device in request.hardware]
     return [request.hardware, *((device,) for device in request.alternatives)]
+
+
+def _as_counted(device: Device, request: Request) -> Device:
+    """Cards set against each other without a number are as many as the load needs: the spec leaves the count open."""
+    open_count = device.count == 1 and device.accelerator in request.other.get("uncounted", ())
+    return device.model_copy(update={"count": None}) if open_count else device
 
 
 def _models(request: Request) -> list[dict[str, Any] | None]:

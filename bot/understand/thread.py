@@ -15,7 +15,8 @@ _KEPT_OTHER = word_set(
     "provider vendor exclude_vendor min_bits owned max_devices power_limit_w location form card_power_w "
     "psu_w streaming co_located redundancy offload recipe observed batch_size lora_rank platform tax "
     "users_per_shift active_share speculative engine_flags laptop quiet "
-    "line_a line_v hours images dims prefix_cache offline_batch formats_named usage sides layouts requests_per_day"
+    "line_a line_v hours images dims prefix_cache offline_batch formats_named usage sides layouts requests_per_day "
+    "uncounted engines_compared"
 )
 
 
@@ -32,6 +33,10 @@ def apply(thread: Sequence[Request], turn: Request, follow_up: FollowUp) -> Requ
         _merge(values, other, _returned(thread, turn, follow_up), follow_up)
         if turn.models or turn.hardware:
             other = {name: value for name, value in other.items() if name not in ("sides", "layouts")}
+        if turn.hardware:
+            other.pop("uncounted", None)
+        if turn.engine:
+            other.pop("engines_compared", None)
         usage = {**other.get("usage", {}), **turn.other.get("usage", {})}
         other |= {name: value for name, value in turn.other.items() if name not in ("topic",)}
         other |= {"usage": usage} if usage else {}

@@ -56,7 +56,7 @@ def machines(spec: WorkloadSpec, defaults: Defaults, place: Where) -> tuple[tupl
     dropped: list[Rejection] = []
     for device in catalogue().accelerators.values():
         code = barred(device, spec, defaults, place)
-        found = () if code else tuple(_numbers(device, spec, defaults, place))
+        found = () if code else tuple(numbers_of(device, spec, defaults, place))
         kept.extend(found)
         if not found:
             dropped.append(Rejection(device.name, code or "too_many_needed"))
@@ -160,7 +160,7 @@ _FORMS: dict[str, Callable[[Accelerator], bool]] = {
 _FORM_MOST = {"desktop": 2, "workstation": 4, "laptop": 1, "mini": 1, "1u": 4, "short": 1}
 
 
-def _numbers(device: Accelerator, spec: WorkloadSpec, defaults: Defaults, place: Where) -> Iterator[Machine]:
+def numbers_of(device: Accelerator, spec: WorkloadSpec, defaults: Defaults, place: Where) -> Iterator[Machine]:
     """The numbers of a device that can be had: as sold (boards of modules), or as rented."""
     most = min(spec.constraints.max_devices or 16, _FORM_MOST.get(form_of(spec.constraints) or "", 16), _most(device))
     sizes = board_sizes(device)

@@ -16,7 +16,7 @@ def named(text: str) -> list[tuple[str, str, int, str | None]]:
 
 def _named(spec: dict[str, Any]) -> tuple[str, str, int, str | None]:
     (device,) = spec["hardware"]
-    return spec["model"]["id"].split("/")[-1], device["accelerator"], device["count"], spec.get("weights")
+    return spec["model"]["id"].split("/")[-1], device["accelerator"], device.get("count", 1), spec.get("weights")
 
 
 QWEN, LLAMA = "Qwen3-32B", "Llama-3.3-70B-Instruct"

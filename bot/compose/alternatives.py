@@ -1,0 +1,61 @@
+"""Options before they are held against each other: as many cards as the load needs where nobody said how many, and for engines the format
+that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.heard import Heard
+from bot.sized import Sized, plain_spec, size, size_parsed
+from bot.thread import Spec
+from sizing.defaults import Defaults
+from sizing.enough import enough_of
+from sizing.errors import UserError
+from sizing.search.lacks import speed_lacks
+from sizing.sensitivity import best_format
+
+
+def sized_alternatives(specs: Sequence[Spec], heard: Heard, defaults: Defaults) -> list[Sized]:
+    """Each spec sized; counts that are open and formats that were not said are filled so that every option can do the work."""
+    engines = bool(heard.request.get("other", {}).get("engines_compared"))
+    fill = _in_its_format if engines else _counted
+    return [fill(size(spec, defaults), defaults) for spec in specs]
+
+
+def is_counted(spec: Spec) -> bool:
+    """Whether the number of cards was said."""
+    return all(entry.get("count") is not None for entry in spec.get("hardware") or ())
+
+
+def _counted(sized: Sized, defaults: Defaults) -> Sized:
+    """As many cards as it takes; as it is where the count was said, one is enough, or no number does."""
+    parsed = sized.parsed
+    if parsed is None or is_counted(sized.spec):
+        return sized
+    enough = sized.verdict == "fits" and not any(
+        True for _ in speed_lacks(parsed.targets, sized.estimate.speed, defaults)
+    )
+    return sized if enough else _found(sized, defaults) or sized
+
+
+def _in_its_format(sized: Sized, defaults: Defaults) -> Sized:
+    """In the format one would run there where none was said: 8 bit where it fits, else the widest that does."""
+    parsed = sized.parsed
+    if parsed is None or parsed.weights or parsed.task != "inference" or not sized.estimate.ok:
+        return sized
+    found = _found(sized, defaults)
+    if found is not None:
+        return found
+    best = best_format(parsed, defaults)
+    return sized if best is None else size({**sized.spec, "weights": best[0]}, defaults)
+
+
+def _found(sized: Sized, defaults: Defaults) -> Sized | None:
+    """What the search finds on the devices named."""
+    if sized.parsed is None or sized.parsed.task != "inference" or not sized.estimate.ok:
+        return None
+    try:
+        found = enough_of(sized.parsed, defaults)
+    except UserError:
+        return None
+    return None if found is None else size_parsed(found[0], defaults, plain_spec(found[0]), found[1])

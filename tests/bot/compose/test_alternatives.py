@@ -1,0 +1,77 @@
+"""Options are compared able to do the work: with as many cards as it takes, and each engine in a format that fits."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.testing import Conversation
+
+
+def counts(talk: Conversation, text: str) -> list[int]:
+    answer = talk.say(text).answer
+    assert answer.intent == "compare"
+    assert answer.unverified_numbers == ()
+    return [int(spec["hardware"][0]["count"]) for spec in answer.specs]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "which is cheaper for 500 internal users of Qwen3-32B: renting H100s or buying L40S?",
+        "H100 oder L40S für 500 interne Nutzer mit Qwen3-32B?",
+        "MI300X vs H200 for DeepSeek R1, 50 concurrent",
+    ],
+)
+def test_cards_without_a_number_are_as_many_as_the_load_needs(text: str) -> None:
+    talk = Conversation()
+    found = counts(talk, text)
+    assert min(found) > 1
+    answer = (
+        talk.say(text).expect(r"it takes at least|braucht es mindestens").never("does not fit", "passt nicht").answer
+    )
+    assert all(estimate["fits"] for estimate in answer.estimates)
+    assert answer.table is not None
+    assert all(f"{count} × " in row[0] for count, row in zip(found, answer.table.rows, strict=True))
+
+
+def test_a_number_that_was_said_stays_and_more_people_take_more_cards() -> None:
+    talk = Conversation()
+    assert counts(talk, "one H100 or 2x L40S for 500 users of Qwen3-32B?") == [1, 2]
+    few = counts(Conversation(), "H100 oder L40S für 200 Nutzer mit Qwen3-32B?")
+    many = counts(Conversation(), "H100 oder L40S für 800 Nutzer mit Qwen3-32B?")
+    assert all(more > fewer for more, fewer in zip(many, few, strict=True))
+
+
+def test_what_is_said_later_counts_anew() -> None:
+    talk = Conversation()
+    before = counts(talk, "H100 oder L40S für 200 Nutzer mit Qwen3-32B?")
+    assert sum(counts(talk, "und für 800 Nutzer?")) > sum(before)
+
+
+def test_one_card_that_does_is_compared_as_it_stands() -> None:
+    answer = Conversation().say("L40S vs H200 for Qwen3-32B fp8").answer
+    assert [spec["hardware"][0].get("count", 1) for spec in answer.specs] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "engines"),
+    [
+        ("vllm or llama.cpp for 5 users on a single 3090 with Qwen3-14B?", ["vLLM", "llama.cpp"]),
+        ("Ollama oder vLLM für 20 Nutzer auf einer 4090 mit Llama 3.1 8B?", ["Ollama", "vLLM"]),
+        ("compare SGLang and vLLM for Qwen3-32B on 2x L40S with 16 concurrent requests", ["SGLang", "vLLM"]),
+    ],
+)
+def test_engines_stand_side_by_side_each_in_a_format_that_fits(text: str, engines: list[str]) -> None:
+    answer = Conversation().say(text).answer
+    assert answer.intent == "compare"
+    assert answer.table is not None
+    assert [row[0].split(",")[0] for row in answer.table.rows] == engines
+    assert all(estimate["fits"] for estimate in answer.estimates)
+    assert all(spec["weights"] for spec in answer.specs)
+    assert any(engine in answer.headline for engine in engines)
+    assert answer.unverified_numbers == ()
+
+
+def test_an_engine_that_was_only_refused_is_not_compared() -> None:
+    answer = Conversation().say("Qwen3-14B on a 3090 with llama.cpp instead of vLLM").answer
+    assert len(answer.specs) == 1
