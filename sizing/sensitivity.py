@@ -18,12 +18,12 @@ from sizing.errors import UserError
 from sizing.estimate import Estimate
 from sizing.memory.inference import plan_inference
 from sizing.memory.plan import MemoryPlan
-from sizing.resolve import resolve
+from sizing.resolve import Resolved, resolve
 from sizing.search.candidates import SERVED, setups
 from sizing.spec import WorkloadSpec
 from sizing.units import gib
 
-FlipKind = Literal["context", "concurrency", "weights", "kv_cache", "devices"]
+FlipKind = Literal["context", "concurrency", "weights", "kv_cache", "attention", "devices"]
 
 _SERVER_FORMATS = ("bf16", "fp8", "awq-int4")
 _LOCAL_FORMATS = ("gguf-q8_0", "gguf-q6_k", "gguf-q5_k_m", "gguf-q4_k_m")
@@ -211,7 +211,24 @@ def _rescues(spec: WorkloadSpec, defaults: Defaults) -> Iterator[Flip]:
         and _left(spec.model_copy(update={"kv_cache": narrow}), defaults) >= 0
     ):
         yield Flip("kv_cache", None, narrow, fits_with(spec, defaults, kv_cache=narrow))
+    yield from _attention_apart(spec, resolved, defaults)
     yield from _more_devices(spec, defaults)
+
+
+def _attention_apart(spec: WorkloadSpec, resolved: Resolved, defaults: Defaults) -> Iterator[Flip]:
+    """Attention in data parallel: latents (MLA) lie whole on every rank of a tensor split, so each rank then keeps its own sequences and
+    only the experts are spread. As vLLM lays it out; SGLang's lies inside the tensor group."""
+    ranks = resolved.tensor
+    latent = resolved.architecture.mla is not None and resolved.architecture.is_moe
+    said = spec.parallel.tensor or spec.parallel.data or spec.engine.data_parallel_attention is not None
+    if not latent or said or ranks < 2 or resolved.pipeline > 1 or resolved.data > 1 or resolved.engine.name != "vllm":
+        return
+    apart: dict[str, object] = {
+        "parallel": spec.parallel.model_copy(update={"tensor": 1, "data": ranks, "expert": ranks}),
+        "engine": spec.engine.model_copy(update={"data_parallel_attention": True}),
+    }
+    if _left(spec.model_copy(update=apart), defaults) >= 0:
+        yield Flip("attention", ranks, ranks, fits_with(spec, defaults, **apart))
 
 
 def _shorter(spec: WorkloadSpec, context: int, defaults: Defaults) -> Iterator[Flip]:

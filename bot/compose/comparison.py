@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from bot.compose import topics
 from bot.compose.alternatives import is_counted
@@ -10,6 +11,7 @@ from bot.compose.assumptions import assumption_views
 from bot.compose.common import say_why
 from bot.compose.compared import say_causes, say_money, winner_text
 from bot.compose.draft import Draft
+from bot.compose.flips import add_flips, keeping_text
 from bot.compose.labels import option_label
 from bot.compose.options import chart, compare_table
 from bot.compose.prices import has_old_price
@@ -18,6 +20,9 @@ from bot.heard import Heard
 from bot.reply.wording import Wording
 from bot.sized import Sized
 from sizing.defaults import Defaults
+from sizing.sensitivity import flips
+
+_MOST_TURNED: Final = 3
 
 
 def write(draft: Draft, alternatives: Sequence[Sized], heard: Heard, defaults: Defaults) -> None:
@@ -32,6 +37,7 @@ def write(draft: Draft, alternatives: Sequence[Sized], heard: Heard, defaults: D
     draft.lead = " ".join(part for part in told if part)
     draft.table = compare_table(alternatives, words, labels(alternatives, draft))
     draft.chart = chart(alternatives, words, labels=labels(alternatives, draft))
+    _say_flips(draft, alternatives, names, defaults)
     say_causes(draft, alternatives, names, defaults)
     if heard.asks("cost"):
         say_money(draft, alternatives, names, defaults)
@@ -99,6 +105,18 @@ def _short(draft: Draft, alternatives: Sequence[Sized], names: Mapping[int, str]
         if not one.estimate.fits and one.margin_gib is not None and one.margin_gib < 0
     ]
     return " ".join(told)
+
+
+def _say_flips(draft: Draft, alternatives: Sequence[Sized], names: Mapping[int, str], defaults: Defaults) -> None:
+    """What would turn each option that does not fit."""
+    told = []
+    for one in [one for one in alternatives if one.estimate.fits is False and one.parsed is not None][:_MOST_TURNED]:
+        if one.parsed is None or one.parsed.task != "inference":
+            continue
+        found = flips(one.parsed, one.estimate, defaults)
+        told.append(f"{names[id(one)]}: {keeping_text(found, one, draft.words)}")
+        add_flips(draft, found)
+    draft.say("flip", " ".join(told), draft.title("flip"))
 
 
 def _headline(draft: Draft, alternatives: Sequence[Sized], names: Mapping[int, str]) -> str:

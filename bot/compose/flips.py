@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from bot.compose.draft import Draft
 from bot.reply import names
 from bot.reply.wording import Wording
 from bot.sized import Sized
 from sizing.sensitivity import Flip
 
 _COUNT = re.compile(r"^\d+ × ")
-_RESCUE_ORDER = ("context", "concurrency", "kv_cache", "weights", "devices")
+_RESCUE_ORDER = ("context", "concurrency", "kv_cache", "attention", "weights", "devices")
+# In a comparison the work stays what it is: what changes the machine or how it is set up goes first.
+_KEEPING_ORDER = ("kv_cache", "attention", "weights", "devices", "context", "concurrency")
+_NEEDS_WORDS = ("attention",)  # nothing that a follow-up message would say
 _MOST = 3
 
 
@@ -24,13 +28,27 @@ def flip_text(flips: Sequence[Flip], sized: Sized, words: Wording) -> str:
     return " ".join(sentences) if sentences else words.text("flip", "none")
 
 
+def keeping_text(flips: Sequence[Flip], sized: Sized, words: Wording) -> str:
+    """What would make an option do the work as it was asked for, and only then how much less of it fits."""
+    ordered = sorted(flips, key=lambda flip: _KEEPING_ORDER.index(flip.kind))
+    return " ".join([_rescue(flip, sized, words) for flip in ordered][:_MOST]) or words.text("flip", "none")
+
+
 def hint_text(flips: Sequence[Flip], sized: Sized, words: Wording) -> str:
     """What to write to get the first change that would turn a "no"; empty where none would, or where it fits."""
-    if sized.estimate.fits or not flips:
+    sayable = [flip for flip in flips if flip.kind not in _NEEDS_WORDS]
+    if sized.estimate.fits or not sayable:
         return ""
-    first = min(flips, key=lambda flip: _RESCUE_ORDER.index(flip.kind))
+    first = min(sayable, key=lambda flip: _RESCUE_ORDER.index(flip.kind))
     value = names.weight_format(str(first.after)) if first.kind in ("weights", "kv_cache") else first.after
     return words.text("hint", first.kind, value=value)
+
+
+def add_flips(draft: Draft, flips: Sequence[Flip]) -> None:
+    """Makes what flips say known to the guard."""
+    draft.flips += [flip.estimate for flip in flips]
+    draft.material.add_names(names.weight_format(str(flip.after)) for flip in flips)
+    draft.material.add_data([{"before": flip.before, "after": flip.after, "most": most(flip)} for flip in flips])
 
 
 def _told_limits(flips: Sequence[Flip], sized: Sized) -> list[Flip]:
@@ -44,6 +62,8 @@ def _rescue(flip: Flip, sized: Sized, words: Wording) -> str:
     figures = sized.figures
     if flip.kind in ("context", "concurrency"):
         return words.text("flip", flip.kind, value=flip.after, now=figures[flip.kind])
+    if flip.kind == "attention":
+        return words.text("flip", "attention", value=flip.after)
     if flip.kind == "devices":
         return words.text("flip", "devices", value=_devices(flip, sized), now=sized.hardware)
     now = figures["weights" if flip.kind == "weights" else "kv"]

@@ -20,13 +20,12 @@ from bot.compose import (
 from bot.compose.assumptions import assumption_views
 from bot.compose.common import ALL_ACTIONS, say_warnings, say_why
 from bot.compose.draft import Draft
-from bot.compose.flips import flip_text, hint_text, most
+from bot.compose.flips import add_flips, flip_text, hint_text
 from bot.compose.measured import say_measured
 from bot.compose.options import chart, compare_table, options_table
 from bot.compose.recommended import Options, almost_text, lack_facts, options_for, strictly_better
 from bot.explain import cite_devices
 from bot.heard import Heard
-from bot.reply import names
 from bot.sized import Sized
 from sizing.defaults import Defaults
 from sizing.sensitivity import flips
@@ -125,7 +124,5 @@ def _say_flips(draft: Draft, sized: Sized, defaults: Defaults) -> None:
         found = tuple(flip for flip in found if flip.kind == "context")
     key = "flip" if not sized.estimate.fits else "limits"
     draft.say("flip", flip_text(found, sized, draft.words), draft.title(key))
-    draft.flips = [flip.estimate for flip in found]
     draft.hint = hint_text(found, sized, draft.words)
-    draft.material.add_names(names.weight_format(str(flip.after)) for flip in found)
-    draft.material.add_data([{"before": flip.before, "after": flip.after, "most": most(flip)} for flip in found])
+    add_flips(draft, found)

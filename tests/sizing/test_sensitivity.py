@@ -113,6 +113,19 @@ def test_a_narrower_format_rescues_what_weights_burst() -> None:
     assert resolve_format(str(found["weights"].after)).bits_per_weight in (8.0, 4.15625)
 
 
+def test_latents_fit_once_each_rank_keeps_its_own_sequences() -> None:
+    long = {
+        "model": "DeepSeek R1",
+        "hardware": [{"accelerator": "H200", "count": 8}],
+        "context_tokens": 32768,
+        "concurrency": 60,
+    }
+    assert turned(long)["attention"].estimate.fits
+    dense = long | {"model": "Llama 3.3 70B", "concurrency": 200}
+    assert turned(dense) and "attention" not in turned(dense)
+    assert "attention" not in turned(long | {"parallel": {"tensor": 8}})
+
+
 def test_what_fits_says_where_it_stops() -> None:
     assert turned(FITS).keys() == {"concurrency", "context"}
 

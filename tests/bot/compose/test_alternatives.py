@@ -75,3 +75,25 @@ def test_engines_stand_side_by_side_each_in_a_format_that_fits(text: str, engine
 def test_an_engine_that_was_only_refused_is_not_compared() -> None:
     answer = Conversation().say("Qwen3-14B on a 3090 with llama.cpp instead of vLLM").answer
     assert len(answer.specs) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "turns"),
+    [
+        (
+            "8x MI300X oder 8x H200 für DeepSeek R1, 60 gleichzeitige Anfragen mit 32k Kontext?",
+            [
+                r"Was es kippt:.*8 × MI300X: Mit KV-Cache in FP8",
+                r"8 × H200 SXM 141 GB: Mit Attention-Datenparallelität",
+            ],
+        ),
+        (
+            "2x RTX 3090 vs 2x RTX 4090 for Llama 3.3 70B in fp8 with 32k context",
+            [r"What would flip it:.*2 × RTX 3090: .*4 × RTX 3090", r"2 × RTX 4090: .*4 × RTX 4090"],
+        ),
+    ],
+)
+def test_where_nothing_fits_each_option_says_what_turns_it(text: str, turns: list[str]) -> None:
+    answer = Conversation().say(text).expect(*turns).answer
+    assert not any(estimate["fits"] for estimate in answer.estimates)
+    assert answer.unverified_numbers == ()
