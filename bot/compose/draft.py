@@ -19,7 +19,10 @@ from sizing.estimate import Estimate
 
 @dataclass
 class Draft:
-    """What is to be said, and what it was made from. `hint` is the follow-up message that would turn a verdict."""
+    """What is to be said, and what it was made from. `hint` is the follow-up message that would turn a verdict.
+
+    `asks_back`: the verdict leads, so that the one assumption that would turn it is worth a question.
+    """
 
     lang: Lang
     intent: str
@@ -39,6 +42,7 @@ class Draft:
     considered: list[Sized] = field(default_factory=list)
     flips: list[Estimate] = field(default_factory=list)
     hint: str = ""
+    asks_back: bool = True
     material: Material = field(default_factory=Material)
 
     @property

@@ -45,7 +45,7 @@ def _write(draft: Draft, sized: Sized, card: Accelerator, defaults: Defaults) ->
     bare = size(_split(sized.spec, tensor=count, nvlink=False), defaults)
     layers = size(_split(sized.spec, pipeline=count), defaults)
     alone = size(_on_one_card(sized), defaults)
-    draft.sized, draft.considered = [sized], [joined, bare, layers, alone]
+    draft.sized, draft.considered, draft.asks_back = [sized], [joined, bare, layers, alone], False
     draft.material.add_data({"count": count, "gen": params["gen"]})
     draft.material.add_names([params["device"], f"PCIe {params['gen']}.0"])
     if has_room(alone):

@@ -17,6 +17,7 @@ from bot.compose import (
     nvlink,
     service,
     singles,
+    slow,
     system,
     variants,
     work,
@@ -70,6 +71,7 @@ def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults:
     return (
         budget.write(draft, heard, text, thread, defaults)
         or diagnosis.write(draft, heard, text, thread, defaults)
+        or slow.write(draft, heard, text, thread, defaults)
         or singles.write(draft, heard, text, defaults)
         or nvlink.write(draft, heard, defaults)
         or best_model.write(draft, heard, text, defaults)

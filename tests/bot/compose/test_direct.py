@@ -37,3 +37,22 @@ def test_a_bridge_that_is_not_there_costs_speed_and_no_memory() -> None:
     assert bridged.speed and bare.speed and bridged.speed.decode_tok_s_per_user and bare.speed.decode_tok_s_per_user
     assert bare.speed.decode_tok_s_per_user.expected < bridged.speed.decode_tok_s_per_user.expected
     assert bare.memory == bridged.memory
+
+
+SLOW = [
+    ("Warum ist mein Qwen3-30B-A3B auf der 4090 mit Ollama so langsam? nur 12 tok/s",
+     r"^12 statt \d+–\d+ Tokens/s: nicht schneller als der Prozessor allein", "ollama ps"),
+    ("only 12 tok/s with Qwen3-30B on my 4090, why", r"^12 instead of \d+–\d+ tokens/s", "offloaded 49/49"),
+    ("I only get 60 tok/s with Qwen3-30B-A3B on my 4090 in Ollama, is that normal?", r"computed from RAM; about 3\d%", "num_ctx"),
+    ("I get 9 tok/s with Llama 3.3 70B AWQ on 2x 3090 in vLLM, why so slow?", r"^9 instead of .* set up wrong", "enforce_eager"),
+    ("Warum nur 3 tok/s mit Llama 3.3 70B auf einer 4090 mit Ollama?", r"passt: \S+\sGiB davon werden aus dem RAM", "So erwartet"),
+    ("I get 140 tok/s with Llama 3.1 8B AWQ on a 4090, is that normal?", r"^140 tokens/s is normal here", "bandwidth"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "first", "beside"), SLOW, ids=lambda text: text[:40])
+def test_a_measured_speed_is_held_against_the_expected_one(question: str, first: str, beside: str) -> None:
+    answer, _ = respond(question, ThreadState(), Context())
+    assert re.search(first, answer.headline), answer.headline
+    assert beside in " ".join([answer.lead, *(paragraph.text for paragraph in answer.paragraphs)])
+    assert answer.unverified_numbers == ()
