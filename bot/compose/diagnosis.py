@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from bot.compose import failed_start
 from bot.compose.draft import Draft
 from bot.explain import with_mark
 from bot.heard import Heard
@@ -34,6 +35,8 @@ def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: 
     if seen is None or (seen.sources == ("figures",) and not _ASKS_WHY.search(text)):
         return False
     sized = _at_load(_sized(heard, thread, defaults), seen, defaults)
+    if failed_start.write(draft, sized, seen, defaults):
+        return True
     found = diagnose(seen, sized.estimate if sized else None)
     draft.intent = "explain"
     draft.sized = [sized] if sized else []

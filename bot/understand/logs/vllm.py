@@ -11,8 +11,11 @@ from sizing.observation import Fault, Observation
 _MARK: Final = re.compile(
     r"Initializing a(?:n| V1)? LLM engine|gpu_memory_utilization|GPU KV cache size|# GPU blocks|kv_cache_utils\.py|"
     r"Available KV cache memory|Model loading took|Loading model weights took|loggers\.py|metrics\.py:\d+\]|"
-    r"Avg generation throughput|vllm\.v1|KV cache is needed|vllm/v1"
+    r"Avg generation throughput|vllm\.v1|KV cache is needed|vllm/v1|No available memory for the cache blocks"
 )
+# A quoted "CUDA out of memory" is vLLM's where it is named and nothing is trained.
+_NAMED: Final = re.compile(r"\bvllm\b", re.IGNORECASE)
+_TRAINS: Final = re.compile(r"train|fine-?tun|\blora\b|grpo|\btrl\b", re.IGNORECASE)
 _N = r"([\d.,]*\d)"
 _VERSION: Final = re.compile(r"(?:LLM engine \(|vLLM API server version |vllm[ =]?v?)v?(\d+\.\d+\.\d+[\w.+]*)")
 _MODEL: Final = re.compile(r"model='([^']+)'|model=([\w./-]+)")
@@ -48,7 +51,7 @@ _BLOCK_TOKENS = 16
 
 def read(text: str) -> Observation | None:
     """What a vLLM log says; None where the text is no such log."""
-    if not _MARK.search(text):
+    if not (_MARK.search(text) or (_OOM.search(text) and _NAMED.search(text) and not _TRAINS.search(text))):
         return None
     fault, missing = _fault(text)
     running = last(_THROUGHPUT, text)

@@ -56,3 +56,22 @@ def test_a_measured_speed_is_held_against_the_expected_one(question: str, first:
     assert re.search(first, answer.headline), answer.headline
     assert beside in " ".join([answer.lead, *(paragraph.text for paragraph in answer.paragraphs)])
     assert answer.unverified_numbers == ()
+
+
+STARTS = [
+    ("My vllm says 'No available memory for the cache blocks', Qwen2.5-14B on a 4090",
+     r"^The weights leave no room for the KV cache: Qwen2.5-14B in BF16 takes 27.6", "--quantization fp8"),
+    ("vLLM: CUDA out of memory mit Qwen3-32B FP8 auf einer 4090", r"^Zu wenig Speicher: Qwen3-32B in FP8", "--max-model-len"),
+    ("vLLM says No available memory for the cache blocks, Qwen3-8B on a 4090", r"^By the estimate it fits", "--max-model-len 8192"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "first", "flag"), STARTS, ids=lambda text: text[:40])
+def test_a_start_that_fails_is_explained_before_it_is_changed(question: str, first: str, flag: str) -> None:
+    answer, _ = respond(question, ThreadState(), Context())
+    assert re.search(first, answer.headline), answer.headline
+    assert flag in answer.commands[0].code
+    hardware = answer.specs[0]["hardware"]
+    assert answer.options and all(option["spec"]["hardware"] == hardware for option in answer.options)
+    assert all(option["estimate"]["fits"] for option in answer.options)
+    assert answer.unverified_numbers == ()
