@@ -61,7 +61,7 @@ def test_a_measured_speed_is_held_against_the_expected_one(question: str, first:
 STARTS = [
     ("My vllm says 'No available memory for the cache blocks', Qwen2.5-14B on a 4090",
      r"^The weights leave no room for the KV cache: Qwen2.5-14B in BF16 takes 27.6", "--quantization fp8"),
-    ("vLLM: CUDA out of memory mit Qwen3-32B FP8 auf einer 4090", r"^Zu wenig Speicher: Qwen3-32B in FP8", "--max-model-len"),
+    ("vLLM: CUDA out of memory mit Qwen3-32B FP8 auf einer 4090", r"^Die Gewichte lassen keinen Platz für den KV-Cache: Qwen3-32B in FP8", "--max-model-len"),
     ("vLLM says No available memory for the cache blocks, Qwen3-8B on a 4090", r"^By the estimate it fits", "--max-model-len 8192"),
 ]  # fmt: skip
 
