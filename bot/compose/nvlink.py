@@ -55,7 +55,7 @@ def _write(draft: Draft, sized: Sized, card: Accelerator, defaults: Defaults) ->
         draft.headline = _headline(draft, card, params, joined, bare)
         lead = " ".join(part for part in (_layers(draft, layers), _narrower(draft, alone, params, defaults)) if part)
     draft.lead = with_mark(lead, draft.sources.topic("nvlink", lead)) if lead else ""
-    draft.say("note", headline.verdict_headline(sized, words), words.text("nvlink", "memory"))
+    draft.say("note", headline.verdict_headline(sized, words), draft.title("memory_verdict"))
     draft.say(
         "note", words.text("machine", "lanes_prefill" if _joinable(card) else "lanes_loading"), draft.title("lanes")
     )

@@ -22,6 +22,7 @@ from bot.compose import (
     variants,
     work,
 )
+from bot.compose.assumptions import assumption_views
 from bot.compose.draft import Draft
 from bot.compose.quantity import quantity_of
 from bot.explain import with_mark
@@ -176,10 +177,12 @@ def _parsed(spec: Spec) -> WorkloadSpec | None:
 
 
 def _write_machine(draft: Draft, spec: Spec, heard: Heard, text: str, defaults: Defaults) -> bool:
-    if not (heard.intent in ("power", "system") or _names_machine(spec, heard, text)):
-        return False
     parsed = _parsed(_with_services(spec, text))
     if parsed is None:
+        return False
+    if not (
+        heard.intent in ("power", "system") or _names_machine(spec, heard, text) or _asks_of_limit(parsed, heard, text)
+    ):
         return False
     if spec.get("hardware") and not spec.get("model"):
         probe = Sized(spec, parsed, size({**spec, "model": {"id": "Qwen/Qwen3-8B"}}, defaults).estimate, None)
@@ -214,7 +217,7 @@ def _write_machine_of(
 ) -> bool:
     """Power, RAM or machine of a deployment with its model: whether the model fits is only said where it does not."""
     ram = quantity_of(text) == "ram"
-    capped = heard.intent == "power" and bool(parsed.host.power_limit_w) and "limit" in focus.focuses(text)
+    capped = _asks_of_limit(parsed, heard, text)
     if not (ram or capped) and (heard.intent not in ("power", "system") or heard.asks(*_OTHER_INTENTS)):
         return False
     sized = size(spec, defaults)
@@ -223,9 +226,33 @@ def _write_machine_of(
     probe = Sized(spec, parsed, sized.estimate, sized.resolved)
     if not system.write_machine(draft, probe, heard, text, sized.estimate):
         return False
-    if sized.estimate.fits is False:
+    if capped:
+        _say_beside_limit(draft, sized)
+    elif sized.estimate.fits is False:
         draft.say("warning", headline.verdict_headline(sized, draft.words), draft.title("warning"))
     return True
+
+
+def _say_beside_limit(draft: Draft, sized: Sized) -> None:
+    """The verdict on memory stands second where the pace under a limit was asked; what to do is to measure both."""
+    draft.asks_back = False
+    draft.say("note", headline.verdict_headline(sized, draft.words), draft.title("memory_verdict"))
+    limit = sized.parsed.host.power_limit_w if sized.parsed else None
+    draft.say("note", draft.words.text("machine", "limit_next", limit=limit), draft.title("next_step"))
+    draft.assumptions = assumption_views(sized, draft.words)
+
+
+def _asks_of_limit(parsed: WorkloadSpec, heard: Heard, text: str) -> bool:
+    """What a power limit does to the pace is asked for, by a question of power or of speed."""
+    of_pace = heard.intent in ("throughput", "explain", "system") and _SLOWER.search(text) is not None
+    return bool(parsed.host.power_limit_w) and "limit" in focus.focuses(text) and (heard.intent == "power" or of_pace)
+
+
+_SLOWER: Final = re.compile(
+    r"slow|faster|langsam|schneller|los(?:e|ing|s)\b|verlier|verlust|kostet|\bcosts?\b|impact|effect|auswirk|bleibt|left|"
+    r"wie viel|how much|lohnt|worth",
+    re.IGNORECASE,
+)
 
 
 def _with_services(spec: Spec, text: str) -> Spec:

@@ -166,15 +166,25 @@ def _headline(told: _Told, asked: tuple[Focus, ...]) -> tuple[str, tuple[Focus, 
 
 
 def _capped_speed(told: _Told) -> str:
-    """What the limit leaves of the estimated speed of one user; empty where no speed is known."""
-    power, speed = told.system.power, told.draft.sized[0].estimate.speed
-    rate = speed.decode_tok_s_per_user if speed and told.context else None
-    if rate is None or power is None or power.limit is None:
+    """What the limit leaves of the pace of one user and of reading prompts; empty where no speed is known.
+
+    The estimate knows of the limit already: what it would be without is estimated beside it.
+    """
+    spec = plain_spec(told.spec)
+    host = {name: value for name, value in spec.get("host", {}).items() if name != "power_limit_w"}
+    free = size({**spec, "host": host}, Defaults(reserve_share=0.1)).estimate.speed if told.context else None
+    now = told.draft.sized[0].estimate.speed
+    if now is None or free is None or now.decode_tok_s_per_user is None or free.decode_tok_s_per_user is None:
         return ""
-    share = power.limit.decode_share
-    left = {"low": rate.low * share, "high": rate.high * share}
-    told.draft.material.add_rates(left)
-    return told.text("limit_speed", left=left, rate=rate)
+    rates = {"left": now.decode_tok_s_per_user, "rate": free.decode_tok_s_per_user}
+    sentences = [told.text("limit_speed", **rates)]
+    if now.prefill_tok_s and free.prefill_tok_s:
+        prompts = {"left": now.prefill_tok_s, "rate": free.prefill_tok_s}
+        sentences.append(told.text("limit_prompts", **prompts))
+        rates |= {f"prompt_{name}": rate for name, rate in prompts.items()}
+    for rate in rates.values():
+        told.draft.material.add_rates(rate.model_dump())
+    return " ".join(sentences)
 
 
 def _power_headline(told: _Told, power: Power) -> str:

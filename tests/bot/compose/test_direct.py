@@ -61,7 +61,8 @@ def test_a_measured_speed_is_held_against_the_expected_one(question: str, first:
 STARTS = [
     ("My vllm says 'No available memory for the cache blocks', Qwen2.5-14B on a 4090",
      r"^The weights leave no room for the KV cache: Qwen2.5-14B in BF16 takes 27.6", "--quantization fp8"),
-    ("vLLM: CUDA out of memory mit Qwen3-32B FP8 auf einer 4090", r"^Die Gewichte lassen keinen Platz für den KV-Cache: Qwen3-32B in FP8", "--max-model-len"),
+    ("vLLM: CUDA out of memory mit Qwen3-32B FP8 auf einer 4090",
+     r"^Die Gewichte lassen keinen Platz für den KV-Cache: Qwen3-32B in FP8", "--max-model-len"),
     ("vLLM says No available memory for the cache blocks, Qwen3-8B on a 4090", r"^By the estimate it fits", "--max-model-len 8192"),
 ]  # fmt: skip
 
@@ -74,4 +75,19 @@ def test_a_start_that_fails_is_explained_before_it_is_changed(question: str, fir
     hardware = answer.specs[0]["hardware"]
     assert answer.options and all(option["spec"]["hardware"] == hardware for option in answer.options)
     assert all(option["estimate"]["fits"] for option in answer.options)
+    assert answer.unverified_numbers == ()
+
+
+CAPPED = [
+    ("Wie viel langsamer wird 70B Q4 auf 2x3090, wenn ich die Karten auf 250 W begrenze?", r"^Bei 250\sW je Karte .* 97\s%", "statt"),
+    ("how much slower is Llama 3.1 8B on a 4090 capped to 250W?", r"^At 250\sW per card .* writing keeps about 93%", "instead of"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "first", "rates"), CAPPED, ids=lambda text: text[:40])
+def test_what_a_power_limit_leaves_leads_and_memory_stands_second(question: str, first: str, rates: str) -> None:
+    answer, _ = respond(question, ThreadState(), Context())
+    assert re.search(first, answer.headline), answer.headline
+    assert answer.lead.count(rates) == 2
+    assert any(paragraph.title in ("Memory:", "Speicher:") for paragraph in answer.paragraphs)
     assert answer.unverified_numbers == ()
