@@ -75,14 +75,35 @@ def _fixed_cache(resolved: Resolved) -> None:
         )
 
 
-def _taken_by_others(resolved: Resolved) -> None:
-    for device in resolved.devices:
-        if device.visible_gib is not None and device.in_use_gib > max(device.visible_gib, device.memory_gib or 0.0):
-            raise UserError(
-                "hardware.in_use_gib",
-                device.in_use_gib,
-                f"hardware.in_use_gib {device.in_use_gib:g} is more than {device.name} has: {device.visible_gib:.1f} GiB",
-            )
+def _redundant_experts(resolved: Resolved) -> None:
+    copies, moe = resolved.spec.engine.redundant_experts, resolved.architecture.moe
+    if not copies:
+        return
+    name = resolved.architecture.id
+    if moe is None:
+        raise UserError(
+            "engine.redundant_experts",
+            copies,
+            f"{name} is dense: it has no experts to copy; leave engine.redundant_experts out",
+        )
+    most = moe.experts * max(0, len(resolved.devices) - 1)
+    if resolved.devices and copies > most:
+        raise UserError(
+            "engine.redundant_experts",
+            copies,
+            f"{copies} copies are more than one of each of the {moe.experts} experts on every further device, at most {most} help",
+        )
+
+
+def _prefill_replicas(resolved: Resolved) -> None:
+    asked, replicas = resolved.spec.engine.prefill_replicas, resolved.data
+    if asked and resolved.devices and asked >= replicas:
+        raise UserError(
+            "engine.prefill_replicas",
+            asked,
+            f"engine.prefill_replicas {asked} of {replicas} replicas (parallel.data) leave none to decode; "
+            f"set parallel.data to all of them, at least {asked + 1}",
+        )
 
 
 _CHECKS: tuple[Callable[[Resolved], None], ...] = (
@@ -90,5 +111,6 @@ _CHECKS: tuple[Callable[[Resolved], None], ...] = (
     _pipeline,
     _decode_context,
     _fixed_cache,
-    _taken_by_others,
+    _redundant_experts,
+    _prefill_replicas,
 )

@@ -99,15 +99,25 @@ def expand(hardware: tuple[HardwareRef, ...]) -> tuple[Device, ...]:
     """One Device for every physical device named, in order.
 
     Raises:
-        UserError: an unknown accelerator, or one without a known memory size.
+        UserError: an unknown accelerator, one without a known memory size, or one with more in use than it has.
     """
     devices: list[Device] = []
     for group, entry in enumerate(hardware):
         for device in _group(entry, group):
+            _refuse_overfull(device)
             devices.append(_at(device, len(devices)))
             if len(devices) > _MAX_DEVICES:
                 raise UserError("hardware.count", entry.count, f"at most {_MAX_DEVICES} devices can be sized at once")
     return tuple(devices)
+
+
+def _refuse_overfull(device: Device) -> None:
+    if device.visible_gib is not None and device.in_use_gib > max(device.visible_gib, device.memory_gib or 0.0):
+        raise UserError(
+            "hardware.in_use_gib",
+            device.in_use_gib,
+            f"hardware.in_use_gib {device.in_use_gib:g} is more than {device.name} has: {device.visible_gib:.1f} GiB",
+        )
 
 
 def _at(device: Device, index: int) -> Device:

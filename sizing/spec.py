@@ -7,39 +7,32 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from sizing.errors import UserError
 from sizing.usage import Money, Usage
-from sizing.values import Backend, Currency, Optimizer
+from sizing.values import NUMBER, Backend, Currency, Date, Optimizer
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 Task = Literal["inference", "training", "embedding", "reranking", "transcription", "image", "video", "rag"]
 LoadPattern = Literal["closed", "poisson", "burst", "offline"]
 TrainingMethod = Literal["full", "lora", "qlora", "dpo", "grpo", "ppo"]
 BesideRole = Literal["draft", "lora", "embedding", "reranker", "transcription", "other"]
 
-
-def _no_truth_value(value: object) -> object:
-    """JSON's true is no number, though Python counts it as one."""
-    if isinstance(value, bool):
-        raise PydanticCustomError("number", "a number is wanted")
-    return value
-
-
-_Number = BeforeValidator(_no_truth_value)
 # Upper bounds keep arithmetic exact and refuse what no machine will see (1e99 tokens); each is far above anything real.
-Tokens = Annotated[int, Field(ge=0, le=10**9), _Number]
-PositiveTokens = Annotated[int, Field(ge=1, le=10**9), _Number]
-Count = Annotated[int, Field(ge=1, le=10**7), _Number]
-Degree = Annotated[int, Field(ge=1, le=65536), _Number]
-Amount = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False), _Number]
-PositiveAmount = Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False), _Number]
+Tokens = Annotated[int, Field(ge=0, le=10**9), NUMBER]
+PositiveTokens = Annotated[int, Field(ge=1, le=10**9), NUMBER]
+Count = Annotated[int, Field(ge=1, le=10**7), NUMBER]
+Degree = Annotated[int, Field(ge=1, le=65536), NUMBER]
+Amount = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False), NUMBER]
+PositiveAmount = Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False), NUMBER]
 # Billions of parameters: from an embedding model of 100,000 to a hundred times the largest one published.
-Billions = Annotated[float, Field(ge=1e-4, le=1e5, allow_inf_nan=False), _Number]
-Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), _Number]
+Billions = Annotated[float, Field(ge=1e-4, le=1e5, allow_inf_nan=False), NUMBER]
+Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), NUMBER]
 Name = Annotated[str, Field(min_length=1, max_length=300)]
 
 
@@ -84,7 +77,7 @@ class Speculative(_Part):
     """Speculative decoding: how drafts are made and how many tokens a step proposes."""
 
     method: Name
-    tokens: Annotated[int, Field(ge=1, le=64)] | None = None
+    tokens: Annotated[int, Field(ge=1, le=64), NUMBER] | None = None
     model: Name | None = None
 
 
@@ -98,7 +91,7 @@ class EngineRef(_Part):
 
     name: Name | None = None
     version: Name | None = None
-    as_of: Annotated[str, Field(pattern=r"^\d{4}(-\d{2}){0,2}$")] | None = None
+    as_of: Date | None = None
     mode: Literal["v0", "v1"] | None = None
     backend: Backend | None = None
     gpu_memory_utilization: Share | None = None
@@ -111,8 +104,8 @@ class EngineRef(_Part):
     prefill_replicas: Count | None = None
     ubatch_tokens: Count | None = None
     batch_tokens: Count | None = None
-    gpu_layers: Annotated[int, Field(ge=0, le=100000)] | None = None
-    cpu_moe_layers: Annotated[int, Field(ge=0, le=100000)] | None = None
+    gpu_layers: Annotated[int, Field(ge=0, le=100000), NUMBER] | None = None
+    cpu_moe_layers: Annotated[int, Field(ge=0, le=100000), NUMBER] | None = None
     tensor_overrides: str | list[str] | None = None
     split_mode: Literal["layer", "row", "none"] | None = None
     tensor_split: Annotated[tuple[Amount, ...], Field(max_length=256)] | None = None
@@ -122,7 +115,7 @@ class EngineRef(_Part):
     swa_full: bool | None = None
     total_context_tokens: PositiveTokens | None = None
     file_size_gib: PositiveAmount | None = None
-    redundant_experts: Annotated[int, Field(ge=0, le=65536)] | None = None
+    redundant_experts: Annotated[int, Field(ge=0, le=65536), NUMBER] | None = None
     kv_offload_gib: PositiveAmount | None = None
     cpu_offload_gib: PositiveAmount | None = None
     quantize_on_load: bool | None = None
@@ -181,8 +174,8 @@ class Host(_Part):
     cpu: Name | None = None
     bandwidth_gb_s: PositiveAmount | None = None
     cpu_cores: Count | None = None
-    pcie_gen: Annotated[int, Field(ge=1, le=7)] | None = None
-    pcie_lanes: Annotated[int, Field(ge=1, le=16)] | None = None
+    pcie_gen: Annotated[int, Field(ge=1, le=7), NUMBER] | None = None
+    pcie_lanes: Annotated[int, Field(ge=1, le=16), NUMBER] | None = None
     nvlink: bool | None = None
     psu_w: PositiveAmount | None = None
     power_limit_w: PositiveAmount | None = None
@@ -203,9 +196,9 @@ class Work(_Part):
 
     documents: Count | None = None
     pages_per_document: PositiveAmount | None = None
-    chunks: Annotated[int, Field(ge=1, le=10**12)] | None = None
+    chunks: Annotated[int, Field(ge=1, le=10**12), NUMBER] | None = None
     chunk_tokens: PositiveTokens | None = None
-    dimensions: Annotated[int, Field(ge=1, le=65536)] | None = None
+    dimensions: Annotated[int, Field(ge=1, le=65536), NUMBER] | None = None
     vector_bytes: PositiveAmount | None = None
     index: Literal["flat", "hnsw", "hnsw-int8", "hnsw-binary", "ivf-pq"] | None = None
     replicas: Count | None = None
@@ -290,7 +283,7 @@ class WorkloadSpec(_Part):
     input_tokens: Tokens | None = None
     output_tokens: Tokens | None = None
     prior_context_tokens: Tokens | None = None
-    images_per_request: Annotated[int, Field(ge=0, le=10000)] | None = None
+    images_per_request: Annotated[int, Field(ge=0, le=10000), NUMBER] | None = None
     concurrency: Count | None = None
     users: Count | None = None
     active_share: Share | None = None
@@ -322,8 +315,14 @@ class WorkloadSpec(_Part):
 
     @model_validator(mode="after")
     def _lengths_agree(self) -> WorkloadSpec:
-        if self.context_tokens and self.input_tokens and self.input_tokens > self.context_tokens:
-            raise Contradiction("input_tokens", self.input_tokens, f"longer than context_tokens {self.context_tokens}")
+        for name, tokens in (
+            ("input_tokens", self.input_tokens),
+            ("output_tokens", self.output_tokens),
+            ("load.shared_prefix_tokens", self.load.shared_prefix_tokens),
+            ("load.mean_context_tokens", self.load.mean_context_tokens),
+        ):
+            if self.context_tokens and tokens and tokens > self.context_tokens:
+                raise Contradiction(name, tokens, f"longer than context_tokens {self.context_tokens}")
         return self
 
 
@@ -342,20 +341,39 @@ def parse_spec(data: object) -> WorkloadSpec:
 
 
 def _as_user_error(fault: ValidationError) -> UserError:
-    first = fault.errors(include_url=False)[0]
+    first = _most_telling(fault)
     cause = first.get("ctx", {}).get("error")
     if isinstance(cause, Contradiction):
         path = (*(str(part) for part in first["loc"]), cause.field)
         return UserError(".".join(path), cause.value, f"{cause}; leave one of them out or change it")
-    field = ".".join(str(part) for part in first["loc"] if not str(part).endswith("]")) or "spec"
+    field = ".".join(_path(first)) or "spec"
     if first["type"] == "extra_forbidden":
         return _unknown_field(field, first["loc"], first["input"])
     message = first["msg"].removeprefix("Value error, ")
-    return UserError(field, _short(first["input"]), f"{field}: {message}, got {_short(first['input'])!r}")
+    shown = _short(first["input"])
+    return UserError(field, shown, f"{field}: {message}, got {shown!r}")
+
+
+def _most_telling(fault: ValidationError) -> ErrorDetails:
+    """The first fault; where a value may have one of several forms, that of the form which comes closest to it."""
+    found = fault.errors(include_url=False)
+    part = _path(found[0])
+    return max((entry for entry in found if _path(entry)[: len(part)] == part), key=lambda entry: len(_path(entry)))
+
+
+def _path(entry: ErrorDetails) -> list[str]:
+    """Where a fault lies, in names of the interface: pydantic also names the form that it tried ("constrained-str", "Speculative")."""
+    *parents, last = entry["loc"] or ("",)
+    kept = [str(part) for part in parents if isinstance(part, int) or part in _FIELD_NAMES]
+    is_named = entry["type"] == "extra_forbidden" or isinstance(last, int) or last in _FIELD_NAMES
+    return [*kept, str(last)] if is_named else kept
 
 
 def _short(value: object) -> object:
-    return value if not isinstance(value, str) or len(value) <= 80 else value[:77] + "…"
+    """A value as an error repeats it: a long text, list or object is cut."""
+    if isinstance(value, Mapping | list | tuple):
+        value = str(value)
+    return value if not isinstance(value, str) or len(value) <= _LONGEST_SHOWN else value[: _LONGEST_SHOWN - 3] + "…"
 
 
 def _unknown_field(field: str, loc: tuple[int | str, ...], value: object) -> UserError:
@@ -371,6 +389,9 @@ _PARTS: dict[str, type[BaseModel]] = {
     "kv_cache": KvCacheRef, "speculative": Speculative, "owned": HardwareRef, "usage": Usage, "electricity": Money,
     "rent_per_hour": Money, "quote": Money, "api": Money,
 }  # fmt: skip
+_ALL_PARTS: tuple[type[BaseModel], ...] = (WorkloadSpec, *_PARTS.values())
+_FIELD_NAMES = frozenset(name for part in _ALL_PARTS for name in part.model_fields)
+_LONGEST_SHOWN = 80
 
 
 def _fields_at(path: tuple[int | str, ...]) -> list[str]:

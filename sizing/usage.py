@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sizing.prices import HOURS_PER_MONTH, in_currency
+from sizing.values import NUMBER
 
 if TYPE_CHECKING:  # the defaults name hardware as a spec does, and a spec holds its usage
     from sizing.defaults import Defaults
@@ -17,7 +18,7 @@ _MONTHS = 12
 _HOURS_PER_DAY, _DAYS_PER_WEEK = 24.0, 7.0
 
 Currency = Literal["EUR", "USD"]
-Positive = Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False), NUMBER]
 
 
 class _Part(BaseModel):
@@ -40,11 +41,11 @@ class Usage(_Part):
     for every hour, used or not. `currency` is the one that the asker counts in.
     """
 
-    hours_per_day: Annotated[float, Field(gt=0, le=24)] | None = None
-    days_per_week: Annotated[float, Field(gt=0, le=7)] | None = None
-    utilisation: Annotated[float, Field(gt=0, le=1)] | None = None
-    years: Annotated[float, Field(gt=0, le=30)] | None = None
-    pue: Annotated[float, Field(ge=1, le=5)] | None = None
+    hours_per_day: Annotated[float, Field(gt=0, le=24), NUMBER] | None = None
+    days_per_week: Annotated[float, Field(gt=0, le=7), NUMBER] | None = None
+    utilisation: Annotated[float, Field(gt=0, le=1), NUMBER] | None = None
+    years: Annotated[float, Field(gt=0, le=30), NUMBER] | None = None
+    pue: Annotated[float, Field(ge=1, le=5), NUMBER] | None = None
     electricity: Money | None = None
     rent_per_hour: Money | None = None
     quote: Money | None = None

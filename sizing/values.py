@@ -1,8 +1,9 @@
-"""Values that are words of a closed set: as people write them, to one spelling, or refused with what would work."""
+"""Values that JSON has no type for: words of a closed set as people write them, dates, numbers that are no truth values."""
 
 from __future__ import annotations
 
 import difflib
+import re
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
@@ -28,6 +29,8 @@ OPTIMIZERS = (
     "adamw", "adam", "sgd", "adafactor", "lion", "muon", "galore", "apollo", "lomo", "adagrad", "rmsprop", "sophia", "shampoo", "soap",
     "came", "lamb", "lars", "prodigy", "ademamix", "radam", "adopt",
 )  # fmt: skip
+# A day that no month has is told from a wrong month only by the calendar; engines are dated by month.
+_DATE = re.compile(r"20\d{2}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
 
 
 def _one_of(value: object, allowed: tuple[str, ...], names: dict[str, str]) -> object:
@@ -62,7 +65,22 @@ def _optimizer(value: object) -> object:
     return value
 
 
+def _no_truth_value(value: object) -> object:
+    """JSON's true is no number, though Python counts it as one."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("number", "a number is wanted")
+    return value
+
+
+def _date(value: object) -> object:
+    if isinstance(value, str) and not _DATE.fullmatch(value.strip()):
+        raise PydanticCustomError("date", 'a year, month or day such as "2026-04" is wanted')
+    return value
+
+
+NUMBER = BeforeValidator(_no_truth_value)
 _Word = Annotated[str, Field(min_length=1, max_length=300)]
 Backend = Annotated[_Word, BeforeValidator(_backend)]
+Date = Annotated[_Word, BeforeValidator(_date)]
 Currency = Annotated[_Word, BeforeValidator(_currency)]
 Optimizer = Annotated[_Word, BeforeValidator(_optimizer)]

@@ -253,9 +253,14 @@ def _count_before(text: Text, mention: DeviceMention, left: str, taken: Spans) -
     if digits is None:
         return groups * int(NUMBER_WORDS[found.group("word")]), start
     count = int(re.sub(r"[.,]", "", digits))
-    if found.group("bare") and count > _MOST_BARE and not text.folded[mention.start].isalpha():
-        return None, mention.start  # "budget 5000 4090": a figure before a bare number is not so many of it
+    if found.group("bare") and not text.folded[mention.start].isalpha() and _is_no_count(digits, count):
+        return None, mention.start
     return groups * count, start
+
+
+def _is_no_count(digits: str, count: int) -> bool:
+    """ "budget 5000 4090" and "3090 4090": a figure before a bare number is not so many of it, and a card no count of another."""
+    return count > _MOST_BARE or find(digits, "accelerator", False).id is not None
 
 
 _MOST_BARE = 4096

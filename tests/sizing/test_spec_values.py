@@ -18,6 +18,20 @@ from sizing.engine import estimate_data
         ({"engine": {"name": "vllm", "gpu_memory_utilization": True}}, "engine.gpu_memory_utilization"),
         ({"model": {"params_b": 7, "active_params_b": 70}}, "model.active_params_b"),
         ({"parallel": {"tensor": True}}, "parallel.tensor"),
+        ({"engine": {"redundant_experts": True}}, "engine.redundant_experts"),
+        ({"engine": {"gpu_layers": False}}, "engine.gpu_layers"),
+        ({"engine": {"speculative": {"method": "mtp", "tokens": True}}}, "engine.speculative.tokens"),
+        ({"engine": {"speculative": {"method": ""}}}, "engine.speculative.method"),
+        ({"engine": {"tensor_split": [1, "x"]}}, "engine.tensor_split.1"),
+        ({"engine": {"mla": []}}, "engine.mla"),
+        ({"engine": {"as_of": "2026-99"}}, "engine.as_of"),
+        ({"kv_cache": {"k": True}}, "kv_cache.k"),
+        ({"kv_cache": {"key": "q8_0"}}, "kv_cache.key"),
+        ({"usage": {"hours_per_day": True}}, "usage.hours_per_day"),
+        ({"usage": {"electricity": {"amount": True, "currency": "EUR"}}}, "usage.electricity.amount"),
+        ({"host": {"pcie_lanes": True}}, "host.pcie_lanes"),
+        ({"work": {"dimensions": True}}, "work.dimensions"),
+        ({"context_tokens": list(range(300))}, "context_tokens"),
     ],
 )
 def test_a_value_that_cannot_be_names_its_field(changed: dict[str, Any], field: str) -> None:
@@ -25,6 +39,24 @@ def test_a_value_that_cannot_be_names_its_field(changed: dict[str, Any], field: 
     found = estimate_data(spec | changed)
     assert found.error is not None
     assert (found.ok, found.error.field) == (False, field)
+    assert len(found.error.message) < 250
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        {"task": "training", "training": {"method": "lora"}},
+        {"task": "embedding", "model": "BAAI/bge-m3"},
+        {"task": "transcription", "model": "openai/whisper-large-v3"},
+        {"task": "image", "model": "black-forest-labs/FLUX.1-dev"},
+    ],
+)
+def test_no_task_takes_more_in_use_than_the_card_has(task: dict[str, Any]) -> None:
+    error = estimate_data(
+        {"model": "Llama 3.1 8B", **task, "hardware": [{"accelerator": "L4", "in_use_gib": 900}]}
+    ).error
+    assert error is not None
+    assert error.field == "hardware.in_use_gib"
 
 
 def test_sequence_parallelism_may_be_switched_on() -> None:
@@ -56,6 +88,28 @@ def test_sequence_parallelism_may_be_switched_on() -> None:
         ({"model": "32B AWQ (unnamed)"}, "model.id", "give a size alone"),
         ({"weights": "exl3"}, "weights", "exl3-4bpw"),
         ({"input_tokens": 9000, "context_tokens": 8192}, "input_tokens", "longer than context_tokens 8192"),
+        ({"output_tokens": 9000, "context_tokens": 8192}, "output_tokens", "longer than context_tokens 8192"),
+        ({"load": {"shared_prefix_tokens": 9000}, "context_tokens": 8192}, "load.shared_prefix_tokens", "8192"),
+        ({"load": {"mean_context_tokens": 9000}, "context_tokens": 8192}, "load.mean_context_tokens", "8192"),
+        ({"engine": {"name": "vllm", "redundant_experts": 8}}, "engine.redundant_experts", "dense"),
+        (
+            {
+                "model": "Qwen3-30B-A3B",
+                "hardware": [{"accelerator": "H100", "count": 2}],
+                "engine": {"redundant_experts": 999},
+            },
+            "engine.redundant_experts",
+            "at most 128",
+        ),
+        (
+            {
+                "hardware": [{"accelerator": "RTX 4090", "count": 2}],
+                "parallel": {"data": 2},
+                "engine": {"prefill_replicas": 2},
+            },
+            "engine.prefill_replicas",
+            "none to decode",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_would_work(changed: dict[str, Any], field: str, says: str) -> None:

@@ -64,11 +64,15 @@ def work_out(resolved: Resolved) -> Serving:
     weights = rank_weights(resolved.architecture, chosen, layout, without_vision=without_vision, rocm=is_rocm(resolved))
     caches = _caches(resolved, layout, settings)
     peak = activations_of(resolved, layout, settings).peak_bytes
-    ranks = tuple(
-        _rank(resolved, device, _stage_at(n, layout), layout, settings, weights, caches, peak)
-        for n, device in enumerate(resolved.devices)
-    )
-    return Serving(resolved, layout, settings, ranks, math.ceil(resolved.concurrency / layout.data))
+    alike: dict[tuple[object, ...], Rank] = {}  # thousands of devices are a few kinds in a few stages
+    ranks = []
+    for n, device in enumerate(resolved.devices):
+        stage = _stage_at(n, layout)
+        kind = (device.group, device.name, device.memory_gib, stage)
+        if kind not in alike:
+            alike[kind] = _rank(resolved, device, stage, layout, settings, weights, caches, peak)
+        ranks.append(replace(alike[kind], device=device))
+    return Serving(resolved, layout, settings, tuple(ranks), math.ceil(resolved.concurrency / layout.data))
 
 
 def loaded_format(resolved: Resolved) -> Format:

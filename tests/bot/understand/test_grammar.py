@@ -203,3 +203,8 @@ def test_a_name_without_its_version_names_the_others(text: str, others: set[str]
 )
 def test_figures_that_are_no_wish(text: str, name: str, value: object) -> None:
     assert read(text).other[name] == value
+
+
+@pytest.mark.parametrize("text", ["Is 4090 4090 4090 enough for Qwen3 8B?", "3090 4090 for Qwen3 8B?"])
+def test_the_number_of_a_card_is_no_count_of_the_next(text: str) -> None:
+    assert all((device.count or 1) < 10 for device in read(text).hardware)

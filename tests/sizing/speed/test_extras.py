@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sizing.engine import estimate
+from sizing.errors import UserError
 from sizing.estimate import Range, Speed
 from sizing.spec import parse_spec
 from sizing.speed.extras import ACCEPTED
@@ -139,8 +140,11 @@ def test_prefill_apart_answers_every_load(say: Say, pattern: str) -> None:
     assert said.in_flight is not None and said.in_flight >= 1
 
 
-def test_all_replicas_can_never_be_for_prompts(say: Say) -> None:
-    assert expected(apart(say, 9).decode_tok_s_per_user) == expected(apart(say, 3).decode_tok_s_per_user)
+@pytest.mark.parametrize("prefill_replicas", [4, 9])
+def test_all_replicas_can_never_be_for_prompts(say: Say, prefill_replicas: int) -> None:
+    with pytest.raises(UserError, match="of 4 replicas") as refused:
+        apart(say, prefill_replicas)
+    assert refused.value.field == "engine.prefill_replicas"
 
 
 def test_a_narrow_slot_slows_tensor_parallelism(say: Say) -> None:
