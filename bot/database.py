@@ -14,23 +14,24 @@ from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import TimeoutError as WaitedTooLong
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from knowledge.database_url import database_url
+
 # Slack waits three seconds for an acknowledgement: give up on a locked file early enough to answer 500 and be asked again.
 _SQLITE_BUSY_MS: Final = 2_000
-_POSTGRES: Final = "postgresql+psycopg"
 _MIGRATION_LOCK: Final = 7_315_001
 _WRITES: Final = "writes"
 
 
 def engine_for(url: str) -> Engine:
     """An engine for a `DATABASE_URL`: SQLite in WAL mode or PostgreSQL."""
-    parsed = make_url(url)
-    if parsed.get_backend_name() in ("postgresql", "postgres"):
+    parsed = database_url(url)
+    if parsed.get_backend_name() == "postgresql":
         options = {"connect_timeout": 5}
-        return create_engine(parsed.set(drivername=_POSTGRES), pool_pre_ping=True, pool_size=8, connect_args=options)
+        return create_engine(parsed, pool_pre_ping=True, pool_size=8, connect_args=options)
     engine = create_engine(parsed)
     event.listen(engine, "connect", _set_up_sqlite)
     _Writers().watch(engine)

@@ -17,10 +17,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from bot.database import engine_for, migrate, revisions
 from bot.inbox import Inbox
 from bot.settings import Settings
+from bot.setup_faults import setting_at_fault
 from bot.slack.clients import identify, web_client
 from bot.slack.errors import BlocksRefused, code_of, translated
 from bot.slack.needs import EVENTS, SCOPES
 from bot.worker import Refused, TryLater
+from sizing.errors import SizewiseError, UserError
 
 Level = Literal["ok", "note", "missing"]
 _FREE_BYTES: Final = 500_000_000
@@ -44,15 +46,10 @@ def main(settings: Settings | None = None, write: Callable[[str], object] = sys.
     try:
         found = asyncio.run(examine(settings or Settings()))
     except ValidationError as error:
-        found = [Finding("missing", f"settings: {_first(error)}", "correct the variable")]
+        found = [Finding("missing", f"settings: {setting_at_fault(error)}", "correct the variable")]
     for finding in found:
         write(f"{finding}\n")
     return 1 if any(finding.level == "missing" for finding in found) else 0
-
-
-def _first(error: ValidationError) -> str:
-    fault = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
 
 
 async def examine(settings: Settings) -> list[Finding]:
@@ -77,7 +74,11 @@ def _disk(settings: Settings) -> Iterator[Finding]:
 
 
 def _database(settings: Settings) -> Iterator[Finding]:
-    engine = engine_for(settings.database)
+    try:
+        engine = engine_for(settings.database)
+    except (SQLAlchemyError, UserError) as error:
+        yield Finding("missing", f"database: {error}", "set DATABASE_URL, or leave it out")
+        return
     try:
         migrate(engine)
         revision, _ = revisions(engine)
@@ -98,7 +99,11 @@ def _database(settings: Settings) -> Iterator[Finding]:
 def _knowledge() -> Iterator[Finding]:
     from knowledge.service import Knowledge
 
-    status = Knowledge().status()
+    try:
+        status = Knowledge().status()
+    except (SQLAlchemyError, SizewiseError, OSError) as error:
+        yield Finding("missing", f"knowledge: {str(error).splitlines()[0]}", "see the database and the data directory")
+        return
     method = f"{status.method}" + (f" with {status.model}" if status.model else "")
     yield Finding("ok", f"knowledge: {status.notes} notes, {status.documents} documents, {method}")
 

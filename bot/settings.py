@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.database import sqlite_url
@@ -68,6 +70,27 @@ class Settings(BaseSettings):
     encryption_keys: SecretStr | None = None
     log_level: str = "INFO"
     log_text: bool = False
+
+    @field_validator("data_dir")
+    @classmethod
+    def _of_home(cls, path: Path) -> Path:
+        return path.expanduser()
+
+    @field_validator("slack_api_url")
+    @classmethod
+    def _address(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("an address such as https://slack.com/api/ is wanted")
+        return url
+
+    @field_validator("log_level")
+    @classmethod
+    def _level(cls, name: str) -> str:
+        known = logging.getLevelNamesMapping()
+        if name.upper() not in known:
+            raise ValueError(f"one of {', '.join(known)} is wanted")
+        return name.upper()
 
     @property
     def database(self) -> str:

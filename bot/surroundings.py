@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from bot.thread import Context, TeamDefaults
 from bot.version import __version__
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bot.store import Store
 
 TERMINAL_TEAM = "terminal"
@@ -34,11 +37,20 @@ def _knowledge(quiet: bool) -> Any:
 
     knowledge = Knowledge()
     marker = knowledge.settings.data / "index-of-release"
-    if not marker.exists() or marker.read_text("utf-8") != __version__:
+    if _read(marker) != __version__:
         _build(knowledge, quiet)
-        marker.parent.mkdir(parents=True, exist_ok=True)
-        marker.write_text(__version__, "utf-8")
+        # A folder that cannot be written costs a look at the notes at each start, no answer.
+        with contextlib.suppress(OSError):
+            marker.parent.mkdir(parents=True, exist_ok=True)
+            marker.write_text(__version__, "utf-8")
     return knowledge
+
+
+def _read(marker: Path) -> str | None:
+    try:
+        return marker.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def _build(knowledge: Any, quiet: bool) -> None:
@@ -59,7 +71,7 @@ def _build(knowledge: Any, quiet: bool) -> None:
 
 
 def _phraser() -> Any:
-    model = os.environ.get("SIZEWISE_LLM")
+    model = os.environ.get("SIZEWISE_LLM", "").strip()
     if not model:
         return None
     from bot.phrasing import phraser_for
@@ -69,7 +81,7 @@ def _phraser() -> Any:
 
 def _reader() -> Any:
     """The second reader, on the same model as the phrasing; SIZEWISE_LLM_READS=0 leaves reading to the rules alone."""
-    model = os.environ.get("SIZEWISE_LLM")
+    model = os.environ.get("SIZEWISE_LLM", "").strip()
     if not model or os.environ.get("SIZEWISE_LLM_READS", "1").lower() in ("0", "false", "no"):
         return None
     from bot.understand.llm import reader_for

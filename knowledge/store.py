@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from sqlalchemy import Engine, create_engine, delete, event, insert, inspect, select, update
-from sqlalchemy.engine import Connection, Row, make_url
+from sqlalchemy.engine import Connection, Row
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from knowledge.chunks import Chunk, Passage
+from knowledge.database_url import database_url
 from knowledge.records import SHARED_TEAM, Kind, StoredChunk, StoredDocument
 from knowledge.tables import chunks as _chunks
 from knowledge.tables import current as _current
@@ -19,7 +20,6 @@ from knowledge.tables import vectors as _vectors
 from sizing.errors import UserError
 
 _CHAIN = "alembic_version"
-_POSTGRES = "postgresql+psycopg"
 
 
 class Store:
@@ -30,9 +30,7 @@ class Store:
 
         Raises UserError where the chain owns the database and has not created them yet.
         """
-        parsed = make_url(url)
-        if parsed.get_backend_name() in ("postgresql", "postgres"):
-            parsed = parsed.set(drivername=_POSTGRES)
+        parsed = database_url(url)
         if parsed.get_backend_name() == "sqlite" and parsed.database:
             Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
         self._engine: Engine = create_engine(parsed)
