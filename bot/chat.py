@@ -14,13 +14,17 @@ from bot.thread import Context
 
 _ENDS = frozenset({"exit", "quit", "bye", "ende", "tschüss", ":q"})
 _PROMPT = "› "
+_UNNAMED = "terminal"
 
 
-def run(name: str, new: bool, context: Context) -> None:
-    """Asks until the input ends. Questions and answers go to stdout, the prompt only to a terminal."""
+def run(name: str | None, new: bool, context: Context) -> None:
+    """Asks until the input ends. Questions and answers go to stdout, the prompt only to a terminal.
+
+    Without a name the conversation begins anew: what somebody asked last week would silently fill this question's gaps.
+    """
     kept = store()
-    thread_id = f"{TERMINAL_TEAM}:{name}"
-    if new:
+    thread_id = f"{TERMINAL_TEAM}:{name or _UNNAMED}"
+    if new or name is None:
         kept.forget_thread(thread_id)
     console = Console(highlight=False, emoji=False)
     state = kept.thread_state(thread_id)

@@ -102,12 +102,12 @@ def _answer_once(text: str, context: Any, as_json: bool, chart: Path | None, exp
 
 @app.command()
 def chat(
-    thread: Annotated[str, typer.Option(help="Name of the thread to go on with.")] = "terminal",
-    new: Annotated[bool, typer.Option("--new", help="Forget what was said in this thread.")] = False,
+    thread: Annotated[str | None, typer.Option(help="Keep this conversation under a name, and go on with it.")] = None,
+    new: Annotated[bool, typer.Option("--new", help="Forget what was said in the thread named.")] = False,
     lang: _Lang = None,
     sources: _Sources = True,
 ) -> None:
-    """Keep a thread: "and with fp8?", "vergleich das mit 2x L40S", "why?"."""
+    """A conversation: "and with fp8?", "vergleich das mit 2x L40S", "why?". It begins anew unless a thread is named."""
     from bot.chat import run
     from bot.surroundings import context_for
 

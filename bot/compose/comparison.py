@@ -73,13 +73,23 @@ def _same_machine(alternatives: Sequence[Sized]) -> bool:
 
 
 def ranked(alternatives: Sequence[Sized]) -> list[Sized]:
-    """Those that fit first, then by what is left on the tightest device."""
+    """Those that fit first, by what is left on the tightest device; then the others by how many times too large they are."""
     return sorted(alternatives, key=_rank)
 
 
 def _rank(one: Sized) -> tuple[int, float]:
     order = {"fits": 0, "tight": 1, "no": 2}
-    return order.get(one.verdict or "no", 3), -(one.margin_gib if one.margin_gib is not None else float("-inf"))
+    place = order.get(one.verdict or "no", 3)
+    if one.margin_gib is None:
+        return place, float("inf")
+    return place, -one.margin_gib if one.margin_gib >= 0 else _times_too_large(one)
+
+
+def _times_too_large(one: Sized) -> float:
+    """Needed over usable on the fullest device: a GiB short on a card of 24 GiB is more than one on a card of 80."""
+    return max(
+        (device.total_gib / device.usable_gib for device in one.devices if device.usable_gib), default=float("inf")
+    )
 
 
 def _counted(alternatives: Sequence[Sized], heard: Heard, words: Wording) -> str:
@@ -100,7 +110,12 @@ def _short(draft: Draft, alternatives: Sequence[Sized], names: Mapping[int, str]
     """What those that do not fit lack."""
     words = draft.words
     told = [
-        words.text("side_by_side", "short", label=names[id(one)], missing_gib=-one.margin_gib)
+        words.text(
+            "side_by_side",
+            "short_each" if len(one.devices) > 1 else "short",
+            label=names[id(one)],
+            missing_gib=-one.margin_gib,
+        )
         for one in alternatives
         if not one.estimate.fits and one.margin_gib is not None and one.margin_gib < 0
     ]

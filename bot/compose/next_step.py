@@ -60,8 +60,9 @@ def _key(draft: Draft) -> str | None:
 
 
 def _for_verdict(draft: Draft, first: Sized) -> str | None:
-    if len(draft.sized) > 1 or draft.intent == "compare":
-        return "compare"
+    if len(draft.sized) > 1:
+        fitting = sum(one.estimate.fits is True for one in draft.sized)
+        return "compare" if fitting > 1 else "start_by_hand" if fitting else "change"
     if first.estimate.fits is False or (first.margin_gib or 0.0) < 0:
         return "change_to" if draft.hint else "change"
     if any(first is option for option in draft.options):

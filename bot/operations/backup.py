@@ -35,10 +35,12 @@ def backup(engine: Engine, path: Path, documents: Engine | None = None) -> dict[
     """Write a backup; rows by table. `documents` is the database of documents where it is another one.
 
     Raises:
-        UserError: the file exists.
+        UserError: the file exists, or its folder does not.
     """
     if path.exists():
         raise UserError("file", str(path), "this file exists; name another one")
+    if not path.parent.is_dir():
+        raise UserError("file", str(path), f"there is no folder {path.parent}; make it first")
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with unfinished.open("xb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -55,3 +55,13 @@ def test_buying_one_against_renting_another_counts_the_years() -> None:
     assert months[0]["rent"] is None and months[1]["buy"] is None
     cheaper = "2 × RTX PRO 6000" if months[0]["buy"] < months[1]["rent"] else "2 × H100"
     assert answer.headline.find(cheaper) >= 0 and "costs less" in answer.headline
+
+
+def test_where_none_fits_the_closest_is_the_one_that_is_least_too_small() -> None:
+    """Two cards of 24 GiB need thrice what they have, one of 80 not twice, though more GiB are missing there on one card."""
+    answer = asked("2x RTX 4090 vs 1x H100 SXM for Llama 3.3 70B q4, 32k context, 10 concurrent requests, vLLM")
+    cards = [max(one["memory"]["per_device"], key=lambda card: card["total_gib"]) for one in answer.estimates]
+    assert [round(card["total_gib"] / card["usable_gib"]) for card in cards] == [3, 2]
+    assert answer.headline == "None of them fits; H100 SXM 80 GB comes closest."
+    assert "short on each card. H100 SXM 80 GB: " in answer.lead
+    assert "the same load on both" not in " ".join(part.text for part in answer.paragraphs)
