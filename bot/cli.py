@@ -210,4 +210,19 @@ def main(arguments: list[str] | None = None) -> int:
         return COULD_NOT_RUN
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except _faults_of_setup() as fault:
+        from bot.setup_faults import sentence
+
+        said = sentence(fault)
+        if said is None:
+            raise
+        sys.stderr.write(f"sizewise: {said}\n")
+        return COULD_NOT_RUN
     return 0
+
+
+def _faults_of_setup() -> tuple[type[Exception], ...]:
+    """Looked up once something has gone wrong: the database's own exceptions come with all of SQLAlchemy."""
+    from bot.setup_faults import FAULTS_OF_SETUP
+
+    return FAULTS_OF_SETUP
