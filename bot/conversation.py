@@ -82,7 +82,13 @@ def _say_readings(draft: Draft, heard: Heard, defaults: Defaults) -> None:
     own = reading_views(heard, draft.words)
     draft.assumptions = (*own, *(view for view in draft.assumptions if view.field not in {one.field for one in own}))
     asked_already = any(paragraph.kind == "clarify" for paragraph in draft.paragraphs)
-    if asked_already or not draft.asks_back or len(draft.sized) != 1 or not heard.specs or not heard.specs[0].get("hardware"):
+    if (
+        asked_already
+        or not draft.asks_back
+        or len(draft.sized) != 1
+        or not heard.specs
+        or not heard.specs[0].get("hardware")
+    ):
         return
     open_one = open_question(draft.sized[0], draft.assumptions, defaults)
     if open_one is not None:
