@@ -101,7 +101,8 @@ class Chart(_Part):
 class Answer(_Part):
     """What is said in one turn. `headline` stands alone in a notification; it begins with the verdict.
 
-    `details` are paragraphs that only an export shows, for whoever wants more than the answer.
+    `details` are paragraphs that only an export shows, for whoever wants more than the answer. `calculations` are sums that the answer
+    makes beside its Estimates, in the form of an Estimate's derivation: a formula of + - * / over inputs that name their units.
     """
 
     id: str
@@ -122,6 +123,7 @@ class Answer(_Part):
     options: tuple[dict[str, Any], ...] = ()
     unverified_numbers: tuple[str, ...] = ()
     details: tuple[Paragraph, ...] = ()
+    calculations: tuple[dict[str, Any], ...] = ()
 
     @property
     def told_assumptions(self) -> tuple[AssumptionView, ...]:

@@ -17,6 +17,8 @@ HOURS_PER_YEAR = 8760.0
 # Planning figures: what one maintained server reaches with repair on the next day, and the share of its failures that takes the site along
 # (network, power, cooling, a faulty update rolled out everywhere).
 _ONE_SERVER, _COMMON_SHARE = 0.99, 0.1
+# What is planned for where nobody names a target: a working day and a half of downtime a year.
+USUAL_TARGET = 0.995
 
 BACKUP_CHECKLIST = (
     "own_documents",
@@ -90,7 +92,7 @@ class Topology:
     """`reached` is what the topology comes to by arithmetic, `downtime_h` of it a year; `servers` and `devices` over all sites."""
 
     name: TopologyName
-    target: float
+    target_share: float
     target_downtime_h: float
     reached: float
     downtime_h: float

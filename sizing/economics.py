@@ -6,13 +6,14 @@ are the asker's. Amounts are net, in the currency of the cost.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sizing.arithmetic import worked
 from sizing.cost import Way, electricity_per_month, once
 from sizing.defaults import Defaults
-from sizing.estimate import Estimate
+from sizing.estimate import DerivationStep, Estimate
 from sizing.prices import HOURS_PER_MONTH
 from sizing.system.power import limit_at
 
@@ -88,16 +89,42 @@ def total_rate(estimate: Estimate) -> float | None:
 def per_million(
     cost: dict[str, Any], tokens_s: float, utilisations: Sequence[float] = UTILISATIONS
 ) -> tuple[PerMillion, ...]:
-    """EUR or USD for a million output tokens: cost an hour / tokens in that hour. Half idle, a token costs twice as much."""
+    """EUR or USD for a million output tokens (`million_step`). Half idle, a token costs twice as much."""
     return tuple(
-        PerMillion(share, _of(cost, "buy", tokens_s * share), _of(cost, "rent", tokens_s * share))
+        PerMillion(share, _of(cost, "buy", tokens_s, share), _of(cost, "rent", tokens_s, share))
         for share in utilisations
     )
 
 
-def _of(cost: dict[str, Any], way: str, tokens_s: float) -> float | None:
-    month = cost["monthly"][way]
-    return None if month is None else float(month) / cost["hours_per_month"] / (tokens_s * _SECONDS_PER_HOUR) * 1e6
+def _of(cost: Mapping[str, Any], way: Way, tokens_s: float, share: float) -> float | None:
+    step = million_step(cost, way, tokens_s, share)
+    return None if step is None else step.value
+
+
+def million_step(cost: Mapping[str, Any], way: Way, tokens_s: float, utilisation: float) -> DerivationStep | None:
+    """The price of a million output tokens as a sum: cost an hour / tokens of that hour; None where the way has no price."""
+    month, currency = cost["monthly"][way], str(cost["currency"])
+    if month is None:
+        return None
+    amount = f"month_{currency.lower()}"
+    return worked(
+        f"{way}_per_million_tokens",
+        f"{amount} / hours_per_month / (rate_tok_s * utilisation * 3600) * 1e6",
+        currency,
+        **{
+            amount: month,
+            "hours_per_month": cost["hours_per_month"],
+            "rate_tok_s": tokens_s,
+            "utilisation": utilisation,
+        },
+    )
+
+
+def hourly_million_step(price: float, currency: str, tokens_s: float, utilisation: float) -> DerivationStep:
+    """As `million_step`, at a price of the asker's by the hour."""
+    inputs = {"hour_price": price, "rate_tok_s": tokens_s, "utilisation": utilisation}
+    formula = "hour_price / (rate_tok_s * utilisation * 3600) * 1e6"
+    return worked("price_per_million_tokens", formula, currency, **inputs)
 
 
 def break_even(cost: dict[str, Any], defaults: Defaults, rent_per_hour: float | None = None) -> BreakEven | None:
@@ -160,14 +187,25 @@ def against_api(
     return ApiCase(tokens_per_month / 1e6 * price_per_million, min(known), even, even <= capacity)
 
 
+def energy_step(tokens_s: float, wall_w: float) -> DerivationStep:
+    """Energy at the wall for a million output tokens under full load, as a sum; 1 kWh is 3.6 million joules."""
+    drawn = {"wall_w": wall_w, "rate_tok_s": tokens_s}
+    return worked("energy_per_million_tokens", "wall_w / rate_tok_s * 1e6 / 3.6e6", "kWh", **drawn)
+
+
 def kwh_per_million(tokens_s: float, wall_w: float) -> float:
-    """Energy at the wall for a million output tokens under full load."""
-    return 1e6 / tokens_per_joule(tokens_s, wall_w) / 3.6e6
+    """The kWh of `energy_step`."""
+    return energy_step(tokens_s, wall_w).value
+
+
+def joule_step(tokens_s: float, wall_w: float) -> DerivationStep:
+    """Output tokens for each joule drawn at the wall under full load, as a sum."""
+    return worked("tokens_per_joule", "rate_tok_s / wall_w", "tokens/J", rate_tok_s=tokens_s, wall_w=wall_w)
 
 
 def tokens_per_joule(tokens_s: float, wall_w: float) -> float:
-    """Output tokens for each joule drawn at the wall under full load; 1 kWh is 3.6 million joules."""
-    return tokens_s / wall_w
+    """The tokens of `joule_step`."""
+    return joule_step(tokens_s, wall_w).value
 
 
 def power_steps(

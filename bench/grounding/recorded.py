@@ -45,9 +45,10 @@ def asked(rows: Iterable[Mapping[str, Any]], context: Context) -> Iterator[Asked
 
 
 def _figures(returned: Iterable[tuple[str, Any]]) -> tuple[Fact, ...]:
-    facts = {(fact.value, fact.dimension): fact for name, value in returned for fact in facts_in(value, name)}
-    limits = [fact for fact in facts.values() if fact.place.endswith(".after")]
-    return (*facts.values(), *(below for limit in limits for below in _below(limit)))
+    found = [fact for name, value in returned for fact in facts_in(value, name)]
+    limits = [fact for fact in found if fact.place.endswith(".after")]
+    once = {(fact.value, fact.dimension): fact for fact in found}
+    return (*once.values(), *(below for limit in limits for below in _below(limit)))
 
 
 def _below(limit: Fact) -> Iterator[Fact]:

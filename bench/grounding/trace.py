@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final
 
+from bench.grounding.calculations import results
 from bench.grounding.facts import Fact, facts_in, sums_over_devices
 from bench.grounding.numbers import Pool, Shown, altered, facts_of_text, numbers_of, results_of, tables_of
 from bench.grounding.passages import cited_text
@@ -27,10 +29,13 @@ ORIGINS: Final = (
     "cited passage",
     "catalogue",
     "engine",
+    "calculation",
     "own wording",
     "engine, no unit",
     "shown beside it",
 )
+# In a command a comma separates the parts of a list and never thousands or decimals.
+_LIST: Final = re.compile(r"(?<=\d),(?=\d)")
 _SECTIONS: Final = ("accelerators", "models", "formats")
 
 
@@ -47,6 +52,7 @@ class Traced:
 def traced(asked: Asked) -> Iterator[Traced]:
     """Every number that the answer shows, the list of sources apart (it names dates and versions of others)."""
     pools = {origin: Pool(facts) for origin, facts in _facts(asked).items()}
+    pools["calculation"] = Pool(results(asked.answer.calculations, list(pools.values())))
     known = [*_names(), *_own_names(asked.answer)]
     for part, text in _parts(asked.answer):
         shown = numbers_of(text, asked.answer.lang, known)
@@ -120,7 +126,7 @@ def _parts(answer: Answer) -> Iterator[tuple[str, str]]:
         yield "assumption", view.value
         yield from (("assumption", choice.label) for choice in view.alternatives)
     for command in answer.commands:
-        yield "command", f"{command.title} {command.code}"
+        yield "command", f"{command.title} {_LIST.sub(' ', command.code)}"
 
 
 @cache

@@ -143,10 +143,12 @@ def _reserved(draft: Draft, asked: _Asked) -> bool:
     if device is None or not device.usable_gib or not visible or not device.kv_pool_gib:
         return False
     words, figures = draft.words, sized.figures
+    parts = {"budget_gib": device.usable_gib, "weights_gib": device.weights_gib, "kv_pool_gib": device.kv_pool_gib}
+    rest = draft.work_out("activations_and_overhead", "budget_gib - weights_gib - kv_pool_gib", "GiB", **parts)
     params = {
         **figures, "share": device.usable_gib / visible, "visible": visible, "budget": device.usable_gib, "format": figures["weights"],
         "weights": device.weights_gib, "pool": device.kv_pool_gib, "tokens": figures.get("capacity_tokens", 0.0),
-        "rest": device.usable_gib - device.weights_gib - device.kv_pool_gib, "observed": named.observed_gb, "memory": named.memory_gb,
+        "rest": rest, "observed": named.observed_gb, "memory": named.memory_gb,
     }  # fmt: skip
     _trace(draft, sized, params)
     draft.headline = words.text("budget", "reserved" if _names_engine(asked.folded) else "reserved_if", **params)

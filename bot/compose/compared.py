@@ -134,10 +134,15 @@ def _causes(draft: Draft, causes: Sequence[Cause]) -> Iterator[str]:
         ratio = cause.params.get("ratio")
         key = code if ratio is None else f"{code}_{'more' if ratio > 1 else 'less'}"
         if draft.words.has("cause", key):
-            shown = None if ratio is None else max(ratio, 1 / ratio)
-            if shown is not None:
-                draft.material.add(shown)
+            shown = None if ratio is None else _times(draft, cause)
             yield draft.words.text("cause", key, ratio=shown)
+
+
+def _times(draft: Draft, cause: Cause) -> float:
+    """How many times more the one has than the other."""
+    low, high = sorted((cause.params["first"], cause.params["other"]))
+    inputs = {f"less_{cause.code}": low, f"more_{cause.code}": high}
+    return draft.work_out("times", f"more_{cause.code} / less_{cause.code}", "", **inputs)
 
 
 def say_money(draft: Draft, options: Sequence[Sized], names: Mapping[int, str], defaults: Defaults) -> None:

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from bot.compose.cost_bill import Bill, row_at, total_rate_of, ways_of
-from bot.compose.draft import Draft
 from bot.compose.prices import dated, price_sentences
 from bot.explain import with_mark
 from bot.sized import is_machine
 from sizing.catalogue.load import catalogue
 from sizing.cost import board_sizes
-from sizing.economics import UTILISATIONS, break_even, kwh_per_million, per_million, tokens_per_joule, totals
+from sizing.economics import UTILISATIONS, Total, break_even, energy_step, joule_step, totals
 
+_AMOUNTS: Final = frozenset({"amount", "planning_amount", "machine"})
 _ENERGY: Final = re.compile(r"kwh|strom|electric|energy|energie|joule|watt", re.IGNORECASE)
 
 
@@ -31,17 +31,18 @@ def say(bill: Bill, question: str) -> None:
 def say_price(bill: Bill) -> None:
     """What it costs to buy and to rent, and which is cheaper."""
     bill.draft.material.add_money(dict(bill.cost))
-    _add_grossed(bill.draft, bill.cost, bill.factor)
+    _add_grossed(bill, bill.cost)
     _say(bill, "cost", "cost_buy", _costs(bill))
     _say(bill, "rent_or_buy", "break_even", _rent_or_buy(bill))
 
 
-def _add_grossed(draft: Draft, amounts: Mapping[str, Any], factor: float) -> None:
-    for value in amounts.values():
+def _add_grossed(bill: Bill, amounts: Mapping[str, Any]) -> None:
+    """What sentences on prices take from the cost themselves."""
+    for name, value in amounts.items():
         if isinstance(value, Mapping):
-            _add_grossed(draft, value, factor)
-        elif isinstance(value, (int, float)):
-            draft.material.add_money({"amount": value * factor})
+            _add_grossed(bill, value)
+        elif name in _AMOUNTS and value:
+            bill.grossed(value)
 
 
 def _say(bill: Bill, title: str, topic: str, sentences: Iterator[str]) -> None:
@@ -80,14 +81,14 @@ def _market(bill: Bill) -> Iterator[str]:
     market, said = bill.cost.get("market_per_hour"), bill.cost["rent_per_hour"]
     if not market or not said:
         return
-    share = said["amount"] / market["amount"]
-    bill.draft.material.add(abs(1 - share), "share")
+    amounts = {"said_per_hour_price": said["amount"], "market_per_hour_price": market["amount"]}
+    share = bill.draft.work_out("share_of_market", "said_per_hour_price / market_per_hour_price", "share", **amounts)
+    bill.draft.work_out("difference_to_market", "1 - said_per_hour_price / market_per_hour_price", "share", **amounts)
     key = "market_more" if share > 1 else "market_less"
     text = bill.text(key, price=bill.money(market["amount"], None), provider=market["provider"], share=abs(1 - share))
     yield dated(text, market, bill.words) + "."
     if bill.usage.reserved:
-        hours = share * 24
-        bill.draft.material.add(hours * 3600, "time")
+        hours = bill.draft.work_out("even_hours_a_day", "even_share * 24", "h", even_share=share)
         yield bill.text("reserved_never" if share >= 1 else "reserved", hours=hours)
 
 
@@ -108,6 +109,7 @@ def _rent_or_buy(bill: Bill) -> Iterator[str]:
     if even is None or len(found) < 2 or bill.cost["owned"]:
         return
     buy, rent = found["buy"], found["rent"]
+    _carry_totals(bill, buy, rent)
     cheaper = "buy" if buy.together < rent.together else "rent"
     yield bill.text(
         f"together_{cheaper}", time=bill.span(), hours=bill.hours(), buy=bill.money(buy.together), rent=bill.money(rent.together),
@@ -116,15 +118,33 @@ def _rent_or_buy(bill: Bill) -> Iterator[str]:
     yield from _even(bill, even.utilisation, even.months)
 
 
+def _carry_totals(bill: Bill, *totals_by_way: Total) -> None:
+    """Each total and the difference of both, as sums."""
+    draft, unit = bill.draft, bill.currency
+    together = [
+        draft.work_out(
+            f"{one.way}_over_{one.months}_months",
+            "once_price + per_month_price * months",
+            unit,
+            once_price=one.once,
+            per_month_price=one.per_month,
+            months=one.months,
+        )
+        for one in totals_by_way
+    ]
+    low, high = sorted(together)
+    draft.work_out("difference", "high_price - low_price", unit, low_price=low, high_price=high)
+
+
 def _even(bill: Bill, share: float | None, months: float | None) -> Iterator[str]:
     material = bill.draft.material
     if share is None or share > 1:
         yield bill.text("even_never")
         return
-    material.add(share * 24 * 3600, "time")
+    hours = bill.draft.work_out("even_hours_a_day", "even_share * 24", "h", even_share=share)
     material.add(share, "share")
-    material.add(share * 24)
-    yield bill.text("even", hours=share * 24, share=share)
+    material.add(hours)
+    yield bill.text("even", hours=hours, share=share)
     if months is not None:
         material.add(months)
         yield bill.text("paid_back", months=months, hours=bill.hours())
@@ -153,18 +173,15 @@ def _millions(bill: Bill) -> Iterator[str]:
         return
     rate, material = speed.output_tok_s_total, bill.draft.material
     material.add(row.utilisation, "share")
-    told = [bill.text(f"million_{way}", price=bill.money(amount, None)) for way, amount in ways]
+    told = [bill.text(f"million_{way}", price=bill.million(way, row.utilisation, rate.expected)) for way, _ in ways]
     yield bill.text("million", prices=bill.words.listed(told), share=row.utilisation, **_load(bill))
-    way, amount = min(ways, key=lambda pair: pair[1])
-    yield bill.text(
-        "million_range", low=bill.money(amount * rate.expected / rate.high, None), high=bill.money(amount * rate.expected / rate.low, None)
-    )  # fmt: skip
+    way, _ = min(ways, key=lambda pair: pair[1])
+    low, high = (bill.million(way, row.utilisation, one) for one in (rate.high, rate.low))
+    yield bill.text("million_range", low=low, high=high)
     steps = []
-    for step in per_million(dict(bill.cost), rate.expected, UTILISATIONS):
-        price = step.buy if way == "buy" else step.rent
-        if price is not None:
-            material.add(step.utilisation, "share")
-            steps.append(bill.text("million_step", share=step.utilisation, price=bill.money(price, None)))
+    for share in UTILISATIONS:
+        material.add(share, "share")
+        steps.append(bill.text("million_step", share=share, price=bill.million(way, share, rate.expected)))
     yield bill.text(f"million_steps_{way}", steps=", ".join(steps))
 
 
@@ -172,11 +189,16 @@ def _energy(bill: Bill) -> Iterator[str]:
     rate, wall = total_rate_of(bill), bill.cost.get("wall_w")
     if rate is None or not wall:
         return
-    energy, each = kwh_per_million(rate, wall), tokens_per_joule(rate, wall)
-    for value in (energy, each):
-        bill.draft.material.add(value, "energy")
-        bill.draft.material.add(value)
-    price = energy * bill.cost["per_kwh"] * bill.as_used.pue
+    draft = bill.draft
+    energy, each = draft.carry(energy_step(rate, wall)), draft.carry(joule_step(rate, wall))
+    price = draft.work_out(
+        "electricity_per_million_tokens",
+        "energy_kwh * per_kwh * pue",
+        bill.currency,
+        energy_kwh=energy,
+        per_kwh=bill.cost["per_kwh"],
+        pue=bill.as_used.pue,
+    )
     yield bill.text("energy", kwh=energy, each=each, price=bill.money(price, None), watts=wall)
 
 

@@ -12,8 +12,9 @@ from bot.compose.prices import hours_text
 from bot.heard import Heard
 from bot.reply.wording import Wording
 from bot.sized import Sized, size
+from sizing.cost import Way
 from sizing.defaults import Defaults
-from sizing.economics import PerMillion, per_million
+from sizing.economics import PerMillion, million_step, per_million
 from sizing.sensitivity import best_format
 from sizing.usage import Usage, used_as_said
 
@@ -78,9 +79,27 @@ class Bill:
 
     def money(self, amount: float, decimals: int | None = 0) -> str:
         """An amount as it is shown, and known to the guard."""
-        shown = amount * self.factor
+        shown = self.grossed(amount)
         self.draft.material.add_money({"amount": shown})
-        return self.words.money(shown, str(self.cost["currency"]), decimals)
+        return self.words.money(shown, self.currency, decimals)
+
+    @property
+    def currency(self) -> str:
+        return str(self.cost["currency"])
+
+    def grossed(self, amount: float) -> float:
+        """With the VAT where it is shown with it."""
+        if self.factor == 1:
+            return amount
+        net = f"net_{self.currency.lower()}"
+        return self.draft.work_out(
+            "with_vat", f"{net} * (1 + vat)", self.currency, **{net: amount, "vat": self.cost["vat"]}
+        )
+
+    def million(self, way: Way, utilisation: float, rate: float) -> str:
+        """The price of a million output tokens at a rate of all requests together, with its sum."""
+        step = million_step(self.cost, way, rate, utilisation)
+        return "" if step is None else self.money(self.draft.carry(step), None)
 
     def text(self, key: str, **params: Any) -> str:
         return self.words.text("bill", key, **params)
@@ -130,7 +149,8 @@ def row_at(bill: Bill, utilisation: float) -> PerMillion | None:
     return None if not rate else per_million(dict(bill.cost), rate, (utilisation,))[0]
 
 
-def ways_of(row: PerMillion | None) -> Sequence[tuple[str, float]]:
+def ways_of(row: PerMillion | None) -> Sequence[tuple[Way, float]]:
     if row is None:
         return ()
-    return [(way, amount) for way, amount in (("buy", row.buy), ("rent", row.rent)) if amount is not None]
+    amounts: tuple[tuple[Way, float | None], ...] = (("buy", row.buy), ("rent", row.rent))
+    return [(way, amount) for way, amount in amounts if amount is not None]

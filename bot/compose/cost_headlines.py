@@ -66,7 +66,8 @@ def _million_headline(bill: Bill) -> str | None:
     if row is None or not ways:
         return None
     bill.draft.material.add(row.utilisation, "share")
-    told = [bill.text(f"million_{way}", price=bill.money(amount, None)) for way, amount in ways]
+    rate = total_rate_of(bill) or 0.0
+    told = [bill.text(f"million_{way}", price=bill.million(way, row.utilisation, rate)) for way, _ in ways]
     return bill.text("headline_million", **_named(bill), prices=bill.words.listed(told), share=row.utilisation)
 
 

@@ -16,18 +16,13 @@ from bot.thread import Spec
 from sizing.catalogue.entries import Offer
 from sizing.catalogue.load import catalogue
 from sizing.defaults import Defaults
+from sizing.economics import hourly_million_step
+from sizing.prices import HOURS_PER_MONTH
 
 _CARDS: Final = ("nvidia-l40s", "nvidia-a100-sxm4-80gb", "nvidia-h100-sxm-80gb", "nvidia-h200-sxm-141gb")
 _USUAL_LOAD: Final = 0.5
 # What a busy server is filled with where a message says nothing: enough requests to be worth its rent.
 _BUSY_REQUESTS: Final = 32
-_SECONDS_PER_HOUR: Final = 3600.0
-_HOURS_PER_MONTH: Final = 730.0
-
-
-def per_million(price_per_hour: float, tokens_per_second: float, load: float) -> float:
-    """Price of a million output tokens at a share of full load."""
-    return price_per_hour / (tokens_per_second * _SECONDS_PER_HOUR * load) * 1e6
 
 
 def prices_of(heard: Heard) -> Sequence[Mapping[str, Any]]:
@@ -44,7 +39,10 @@ def say_prices(draft: Draft, sized: Sized, heard: Heard) -> None:
         _say_flat(draft, each, monthly, sized)
     elif each is not None and (sized.estimate.cost or {}).get("rent_per_hour"):
         rent = (sized.estimate.cost or {})["rent_per_hour"]
-        _say_flat(draft, each, (rent["amount"] * _HOURS_PER_MONTH, str((sized.estimate.cost or {})["currency"])), sized)
+        currency = str((sized.estimate.cost or {})["currency"])
+        paid = {"hour_price": rent["amount"], "hours_per_month": HOURS_PER_MONTH}
+        month = draft.work_out("rent_per_month", "hour_price * hours_per_month", currency, **paid)
+        _say_flat(draft, each, (month, currency), sized)
     _say_hours(draft, sized, other)
     say_instances(draft, sized, Defaults())
 
@@ -74,7 +72,7 @@ def say_instances(draft: Draft, sized: Sized, defaults: Defaults) -> None:
         if asked.lower() in one.provider.lower() and one.price_usd_h and one.count >= 1
     ]
     fitting = []
-    for offer in sorted(offers, key=lambda one: one.price_usd_h or 0.0):
+    for offer in _cheapest_of_each(offers):
         tried = size(
             {**sized.spec, "hardware": [{"accelerator": offer.accelerator, "count": int(offer.count)}]}, defaults
         )
@@ -86,6 +84,14 @@ def say_instances(draft: Draft, sized: Sized, defaults: Defaults) -> None:
         _say_offers(draft, asked, fitting)
 
 
+def _cheapest_of_each(offers: Sequence[Offer]) -> Sequence[Offer]:
+    """One offer of an instance that costs differently by region, the cheapest instance first."""
+    found: dict[str, Offer] = {}
+    for one in sorted(offers, key=lambda offer: offer.price_usd_h or 0.0):
+        found.setdefault(one.instance, one)
+    return list(found.values())
+
+
 def _spills(tried: Sized) -> bool:
     """Whether part of the model would lie in RAM: it runs, but nobody rents a card for that."""
     memory = tried.estimate.memory
@@ -95,13 +101,14 @@ def _spills(tried: Sized) -> bool:
 def _say_offers(draft: Draft, provider: str, fitting: Sequence[tuple[Offer, Sized]]) -> None:
     words, rows = draft.words, []
     for offer, tried in fitting:
-        draft.material.add_names([offer.instance, tried.hardware])
+        name = f"{offer.instance} in {offer.region}" if offer.region else offer.instance
+        draft.material.add_names([name, tried.hardware])
         draft.material.add_money({"hour": offer.price_usd_h})
         rows.append(
             words.text(
                 "price",
                 "instance",
-                name=offer.instance,
+                name=name,
                 hardware=tried.hardware,
                 price=words.money(offer.price_usd_h or 0.0, "USD"),
             )
@@ -140,12 +147,15 @@ def _say_flat(draft: Draft, each: tuple[float, str], server: tuple[float, str], 
     if not people or each[1] != server[1]:
         return
     words, currency = draft.words, each[1]
-    flat = people * each[0]
+    paid = {"each_price": each[0], "server_price": server[0]}
+    flat = draft.work_out("flat_per_month", "people * each_price", currency, people=people, each_price=each[0])
+    draft.work_out("break_even_people", "server_price / each_price", "", **paid)
     even = math.ceil(server[0] / each[0])
     cheaper = "flat_cheaper" if flat < server[0] else "server_cheaper"
-    draft.material.add_money({"each": each[0], "flat": flat, "server": server[0], "difference": abs(flat - server[0])})
+    low, high = sorted((flat, server[0]))
+    difference = draft.work_out("difference", "high_price - low_price", currency, low_price=low, high_price=high)
     draft.material.add_data({"people": people, "even": even})
-    verdict = words.text("price", cheaper, difference=words.money(abs(flat - server[0]), currency, 0), even=even)
+    verdict = words.text("price", cheaper, difference=words.money(difference, currency, 0), even=even)
     text = words.text(
         "price",
         "flat",
@@ -163,8 +173,8 @@ def _say_hours(draft: Draft, sized: Sized, other: Mapping[str, Any]) -> None:
     rent = cost.get("rent_per_hour")
     if not hours or not rent or "hours_per_day" in (other.get("usage") or {}):
         return
-    total = float(hours) * rent["amount"]
-    draft.material.add_money({"total": total})
+    paid = {"hour_price": rent["amount"], "hours_used": float(hours)}
+    total = draft.work_out("rent_for_the_hours", "hour_price * hours_used", str(cost["currency"]), **paid)
     draft.material.add(float(hours))
     draft.say(
         "note",
@@ -183,8 +193,9 @@ def write_unnamed(draft: Draft, spec: Spec, heard: Heard, defaults: Defaults) ->
     count, words = int(entry.get("count") or 1), draft.words
     busy = {"concurrency": _BUSY_REQUESTS, **{key: value for key, value in spec.items() if key != "hardware"}}
     candidates = [size({**busy, "hardware": [{"accelerator": card, "count": count}]}, defaults) for card in _CARDS]
+    hour = draft.work_out("price_per_hour", "each_price * cards", hourly[1], each_price=hourly[0], cards=count)
     rows = [
-        (one, per_million(hourly[0] * count, one.estimate.speed.output_tok_s_total.expected, load))
+        (one, draft.carry(hourly_million_step(hour, hourly[1], one.estimate.speed.output_tok_s_total.expected, load)))
         for one in candidates
         if one.estimate.fits and one.estimate.speed and one.estimate.speed.output_tok_s_total
     ]
@@ -192,7 +203,6 @@ def write_unnamed(draft: Draft, spec: Spec, heard: Heard, defaults: Defaults) ->
         return False
     draft.sized = [one for one, _ in rows[:1]]
     draft.options = [one for one, _ in rows]
-    draft.material.add_money({str(place): price for place, (_, price) in enumerate(rows)} | {"hour": hourly[0] * count})
     draft.material.add(load, "share")
     draft.material.add(busy["concurrency"])
     prices = sorted(price for _, price in rows)
@@ -211,7 +221,7 @@ def write_unnamed(draft: Draft, spec: Spec, heard: Heard, defaults: Defaults) ->
             (
                 one.hardware,
                 words.span(one.estimate.speed.output_tok_s_total),
-                words.money(hourly[0] * count, hourly[1]),
+                words.money(hour, hourly[1]),
                 words.money(price, hourly[1]),
             )
             for one, price in rows

@@ -14,13 +14,15 @@ from bot.guard import Material, untraced
 from bot.reply.wording import Wording, literals, wording
 from bot.sized import Sized
 from bot.thread import Phraser
-from sizing.estimate import Estimate
+from sizing.arithmetic import worked
+from sizing.estimate import DerivationStep, Estimate
 
 
 @dataclass
 class Draft:
     """What is to be said, and what it was made from. `hint` is the follow-up message that would turn a verdict.
 
+    `instead`: what runs on the hardware asked about where the deployment asked about does not.
     `asks_back`: the verdict leads, so that the one assumption that would turn it is worth a question.
     """
 
@@ -42,8 +44,10 @@ class Draft:
     considered: list[Sized] = field(default_factory=list)
     flips: list[Estimate] = field(default_factory=list)
     hint: str = ""
+    instead: Sized | None = None
     asks_back: bool = True
     material: Material = field(default_factory=Material)
+    calculations: list[DerivationStep] = field(default_factory=list)
 
     @property
     def words(self) -> Wording:
@@ -61,6 +65,18 @@ class Draft:
 
     def title(self, key: str) -> str:
         return self.words.text("ui", key)
+
+    def work_out(self, quantity: str, formula: str, unit: str, **inputs: float) -> float:
+        """The value of a sum of the answer's own, which is carried with it; inputs name their units (`sizing.arithmetic`)."""
+        return self.carry(worked(quantity, formula, unit, **inputs))
+
+    def carry(self, step: DerivationStep) -> float:
+        """A sum of the engine's that stands in no Estimate: the answer carries it, and the guard knows it with its unit."""
+        self.calculations.append(step)
+        self.material.add_data(step.model_dump(exclude={"formula"}))
+        if step.unit == "share":
+            self.material.add(step.value, "share")
+        return step.value
 
 
 def finish(draft: Draft, ident: str, phraser: Phraser | None = None) -> Answer:
@@ -89,8 +105,17 @@ def finish(draft: Draft, ident: str, phraser: Phraser | None = None) -> Answer:
         estimates=tuple(one.estimate.model_dump(mode="json") for one in draft.sized),
         options=tuple(option_data(one) for one in draft.options),
         details=tuple(details),
+        calculations=_each_once(draft.calculations),
         unverified_numbers=tuple(dict.fromkeys(unverified)),
     )
+
+
+def _each_once(steps: Iterable[DerivationStep]) -> tuple[dict[str, Any], ...]:
+    found: list[dict[str, Any]] = []
+    for step in steps:
+        if (data := step.model_dump(mode="json")) not in found:
+            found.append(data)
+    return tuple(found)
 
 
 def option_data(option: Sized) -> dict[str, Any]:

@@ -38,10 +38,10 @@ from sizing.ecosystems import ecosystem_of
 from sizing.errors import UserError
 from sizing.memory.weights import bits_per_weight, weights_bytes
 from sizing.resolve import resolve_format, resolve_model
-from sizing.spec import WorkloadSpec, parse_spec
+from sizing.spec import ModelRef, WorkloadSpec, parse_spec
 from sizing.system.links import network_of
 from sizing.system.needs import Needs
-from sizing.system.ram import SERVICES_GB, channels, ram_of, tokens_s_from_ram
+from sizing.system.ram import SERVICES_GB, channels, ram_bound_tokens_s, ram_of
 from sizing.units import GB, GIB
 from sizing.work.pipeline_training import ACTIVATIONS_BYTES_PER_MPIXEL, pipeline_training
 from sizing.work.rag import index_only
@@ -54,7 +54,7 @@ _SCRATCH_PARAMS_B: Final = 7.0
 _CHINCHILLA: Final = 20.0
 _SHORT_OF: Final = 1.03  # RAM that is short by less holds what is memory-mapped
 _EXAMPLE_CORES: Final = 8
-_EXAMPLE_READ_BYTES: Final = 4.92e9  # Llama 3.1 8B in Q4_K_M, the file
+_EXAMPLE_MODEL, _EXAMPLE_FORMAT = "meta-llama/Llama-3.1-8B-Instruct", "q4_k_m"
 
 
 def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: Defaults) -> bool:
@@ -352,7 +352,7 @@ def _rates(draft: Draft, read_bytes: float) -> str:
     words = draft.words
     shown = []
     for platform, rate in channels():
-        tokens = tokens_s_from_ram(read_bytes, rate)
+        tokens = ram_bound_tokens_s(read_bytes, rate)
         draft.material.add(tokens, "rate")
         draft.material.add_names([platform])
         shown.append(words.text("machine", "cpu_channel", rate=tokens, platform=platform))
@@ -361,12 +361,13 @@ def _rates(draft: Draft, read_bytes: float) -> str:
 
 def _write_cpu_only(draft: Draft, threads: float) -> bool:
     words = draft.words
+    read = weights_bytes(resolve_model(ModelRef(id=_EXAMPLE_MODEL))[0], resolve_format(_EXAMPLE_FORMAT))
     draft.material.add(threads)
-    draft.material.add(_EXAMPLE_READ_BYTES, "bytes")
+    draft.material.add(read, "bytes")
     draft.material.add(_EXAMPLE_CORES)
     draft.material.add_names(["8B", "Q4_K_M", "8 GB"])
     draft.headline = words.text("headline", "cpu_only", threads=threads)
-    text = words.text("machine", "cpu_example", read=_EXAMPLE_READ_BYTES / GB, rates=_rates(draft, _EXAMPLE_READ_BYTES))
+    text = words.text("machine", "cpu_example", read=read / GB, rates=_rates(draft, read))
     draft.say("note", with_mark(text, draft.sources.topic("cpu", text)), draft.title("cpu"))
     draft.say("note", words.text("machine", "cpu_threads", threads=threads, cores=_EXAMPLE_CORES))
     return True
@@ -424,15 +425,21 @@ def _write_pipeline(draft: Draft, parsed: WorkloadSpec) -> bool:
         return False
     words, lora = draft.words, bool(parsed.training and parsed.training.method in ("lora", "qlora"))
     activations = ACTIVATIONS_BYTES_PER_MPIXEL
-    need = (found.lora if lora else found.mixed) + activations
+    need, pure = (
+        draft.work_out(
+            name, "states_bytes + activations_bytes", "bytes", states_bytes=states, activations_bytes=activations
+        )
+        for name, states in (
+            ("need", found.lora_bytes if lora else found.mixed_bytes),
+            ("need_in_16_bit", found.pure_bytes),
+        )
+    )
     for value in (
-        found.mixed,
-        found.pure,
-        found.small,
-        found.lora,
-        found.frozen,
-        need,
-        found.pure + activations,
+        found.mixed_bytes,
+        found.pure_bytes,
+        found.small_bytes,
+        found.lora_bytes,
+        found.frozen_bytes,
         activations,
     ):
         draft.material.add(value, "bytes")
@@ -444,18 +451,18 @@ def _write_pipeline(draft: Draft, parsed: WorkloadSpec) -> bool:
         "pipeline_lora" if lora else "pipeline",
         model=name,
         need=need / GIB,
-        pure=(found.pure + activations) / GIB,
+        pure=pure / GIB,
     )
     sentence = words.text(
         "fitting",
         "pipeline",
         role=words.text("work", f"role_{found.role}"),
         params=found.params / 1e9,
-        mixed=found.mixed / GIB,
-        pure=found.pure / GIB,
-        small=found.small / GIB,
-        lora=found.lora / GIB,
-        frozen=found.frozen / GIB,
+        mixed=found.mixed_bytes / GIB,
+        pure=found.pure_bytes / GIB,
+        small=found.small_bytes / GIB,
+        lora=found.lora_bytes / GIB,
+        frozen=found.frozen_bytes / GIB,
     )
     draft.say("note", with_mark(sentence, draft.sources.topic("training_memory", sentence)), draft.title("training"))
     draft.say("note", words.text("fitting", "pipeline_activations", act=activations / GIB))

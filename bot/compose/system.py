@@ -13,13 +13,12 @@ from bot.explain import with_mark
 from bot.heard import Heard
 from bot.reply.wording import Wording
 from bot.sized import Sized, plain_spec, size
-from sizing.availability import copies_left, topology
+from sizing.availability import USUAL_TARGET, copies_left, topology
 from sizing.cost import kwh_price
 from sizing.defaults import Defaults
 from sizing.ecosystems import ecosystem_of
 from sizing.estimate import Estimate
 from sizing.spec import WorkloadSpec
-from sizing.system.links import copy_seconds
 from sizing.system.machine import System, system_of
 from sizing.system.power import Circuit, Power, Supply
 from sizing.system.ram import workers_per_gpu
@@ -45,6 +44,7 @@ _TOPICS: Final[Mapping[Focus, str]] = {
     "ecosystem": "tpu_npu",
 }
 _TITLES: Final[Mapping[Focus, str]] = {"limit": "power_limit", "storage": "storage"}
+_EXAMPLE_GB: Final = 40.0  # of our sentences: a 70B model in 4 bit
 _HOURS_PER_MONTH: Final = 730.0
 _TOLD_MEDIA: Final = frozenset({"nvme_gen4", "object_store_32", "10gbe", "sata_ssd", "1gbe"})
 _POWER_PARTS: Final[tuple[Focus, ...]] = ("supply", "circuit", "limit", "heat", "energy")
@@ -401,8 +401,11 @@ def _storage(told: _Told) -> Iterator[str]:
         return
     yield told.text("disks_bare", system=disks.system_gb, databases=disks.databases_gb, logs=disks.logs_gb)
     rates = dict(media())
-    times = {name: 40 / rates[name] for name in ("nvme_gen4", "nvme_gen3", "sata_ssd")}
-    told.draft.material.add_data([{"seconds": value} for value in times.values()] + [{"size_gb": 40}])
+    told.draft.material.add_data({"size_gb": _EXAMPLE_GB})
+    times = {
+        name: told.draft.work_out("load", "size_gb / rate_gb_s", "s", size_gb=_EXAMPLE_GB, rate_gb_s=rates[name])
+        for name in ("nvme_gen4", "nvme_gen3", "sata_ssd")
+    }
     yield told.text("load_rule", nvme=times["nvme_gen4"], old=times["nvme_gen3"], sata=times["sata_ssd"])
 
 
@@ -443,8 +446,9 @@ def _network(told: _Told) -> Iterator[str]:
         share=network.share_of_line,
         line=network.line_gbit,
     )
-    seconds = copy_seconds(40, network.line_gbit)
-    told.draft.material.add_data({"seconds": seconds, "size_gb": 40})
+    told.draft.material.add_data({"size_gb": _EXAMPLE_GB})
+    sizes = {"size_gb": _EXAMPLE_GB, "line_gb_s": network.line_gb_s}
+    seconds = told.draft.work_out("copy", "size_gb / line_gb_s", "s", **sizes)
     yield told.text("network_more", time=seconds, line=network.line_gbit)
     if network.between_gbit:
         yield told.text("network_servers", servers=network.servers, gbit=network.between_gbit)
@@ -452,7 +456,7 @@ def _network(told: _Told) -> Iterator[str]:
 
 
 def _availability(told: _Told) -> Iterator[str]:
-    target = told.spec.host.availability or 0.995
+    target = told.spec.host.availability or USUAL_TARGET
     devices = sum(entry.count or 1 for entry in told.spec.hardware)
     found = topology(target, max(1, -(-devices // 8)), devices)
     told.draft.material.add_data(

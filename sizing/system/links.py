@@ -42,10 +42,14 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Mbit/s of streamed text against the line; `gbit` proposed towards users, `between_gbit` between servers (None: one server)."""
+    """Mbit/s of streamed text against the line, which carries `line_gb_s` of files.
+
+    `gbit` proposed towards users, `between_gbit` between servers (None: one server).
+    """
 
     text_mbit_s: float
     line_gbit: float
+    line_gb_s: float
     share_of_line: float
     verdict: Literal["ok", "tight", "no"]
     gbit: int
@@ -101,18 +105,14 @@ def network_of(needs: Needs) -> Network:
     servers = _servers(needs)
     proposed = 1 if needs.document_gb < 100 and len(needs.gpus) <= 1 and text < 300 else 10 if servers == 1 else 25
     return Network(
-        text, line, share, "ok" if share < 0.5 else "tight" if share < 1 else "no", proposed, servers,
+        text, line, line * number("ethernet", "1GbE") * _LINE_SHARE, share,
+        "ok" if share < 0.5 else "tight" if share < 1 else "no", proposed, servers,
         None if servers == 1 else 400 if needs.trains or needs.tensor > 8 else 100,
     )  # fmt: skip
 
 
 def _servers(needs: Needs) -> int:
     return max(1, math.ceil(len(needs.gpus) / 8))
-
-
-def copy_seconds(size_gb: float, gbit: float) -> float:
-    """Seconds to move a file over Ethernet of that rate at 90 %."""
-    return size_gb / (gbit * number("ethernet", "1GbE") * _LINE_SHARE)
 
 
 def is_fast_link(kind: str) -> bool:

@@ -130,7 +130,7 @@ def channels() -> tuple[tuple[str, float], ...]:
     return (("2ch DDR5-5600", number("ddr5-5600-dual")), *((name, float(server[name])) for name in wanted))
 
 
-def tokens_s_from_ram(bytes_per_token: float, nominal_gb_s: float) -> float:
+def ram_bound_tokens_s(bytes_per_token: float, nominal_gb_s: float) -> float:
     """Upper bound of tokens a second where that many bytes are read from RAM for each of them."""
     return nominal_gb_s * 1e9 * _EFFICIENCY / bytes_per_token
 

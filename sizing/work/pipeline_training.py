@@ -15,15 +15,15 @@ ACTIVATIONS_BYTES_PER_MPIXEL = 6.0 * 2**30
 
 @dataclass(frozen=True, slots=True)
 class PipelineTraining:
-    """Bytes by method; `frozen` of everything that is not trained, in 16 bit."""
+    """Bytes by method; `frozen_bytes` of everything that is not trained, in 16 bit."""
 
     role: str
     params: int
-    mixed: float
-    pure: float
-    small: float
-    lora: float
-    frozen: float
+    mixed_bytes: float
+    pure_bytes: float
+    small_bytes: float
+    lora_bytes: float
+    frozen_bytes: float
 
 
 def pipeline_training(model: Architecture) -> PipelineTraining | None:

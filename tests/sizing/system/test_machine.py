@@ -12,10 +12,9 @@ from sizing.catalogue.load import catalogue
 from sizing.engine import estimate, estimate_data
 from sizing.errors import UserError
 from sizing.spec import parse_spec
-from sizing.system.links import copy_seconds
 from sizing.system.machine import System, system_of
 from sizing.system.power import limit_at
-from sizing.system.ram import channels, shared_memory_gb, tokens_s_from_ram
+from sizing.system.ram import channels, ram_bound_tokens_s, shared_memory_gb
 from sizing.system.storage import write_seconds
 
 
@@ -160,7 +159,7 @@ def test_cores_by_role(spec: dict[str, Any], role: str) -> None:
 def test_memory_channels_set_the_pace_of_ram() -> None:
     rates = [rate for _, rate in channels()]
     assert rates == sorted(rates)
-    assert tokens_s_from_ram(4.92e9, 89.6) == pytest.approx(14.6, abs=0.1)
+    assert ram_bound_tokens_s(4.92e9, 89.6) == pytest.approx(14.6, abs=0.1)
 
 
 def test_unified_memory_has_no_ram_slots_or_supply_of_its_own() -> None:
@@ -236,7 +235,7 @@ def test_network_for_text(streams: int, gbit: float, verdict: str) -> None:
 
 
 def test_network_for_files_and_between_servers() -> None:
-    assert copy_seconds(40, 1.0) == pytest.approx(355.6, rel=0.001)
+    assert 40 / machine("H100", 1, {"network_gbit": 1}).network.line_gb_s == pytest.approx(355.6, rel=0.001)
     network = machine("H100 SXM", 16).network
     assert (network.servers, network.between_gbit) == (2, 100)
 

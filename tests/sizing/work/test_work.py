@@ -177,7 +177,7 @@ def test_training_a_pipeline_trains_the_part_that_draws() -> None:
     found = pipeline_training(architecture("black-forest-labs/FLUX.1-dev"))
     assert found is not None
     assert (found.role, found.params) == ("transformer", 11_901_408_320)
-    assert found.mixed > found.pure > found.small > found.lora
+    assert found.mixed_bytes > found.pure_bytes > found.small_bytes > found.lora_bytes
     assert pipeline_training(architecture("meta-llama/Llama-3.1-8B-Instruct")) is None
 
 
