@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -20,7 +21,7 @@ from sizing.spec import ModelRef, WorkloadSpec
 Class = Literal["general", "coding", "vision", "embedding", "reranking", "transcription"]
 CLASSES: tuple[Class, ...] = ("general", "coding", "vision", "embedding", "reranking", "transcription")
 
-_CODING = ("coder", "codestral", "devstral", "starcoder", "codegemma", "code-")
+_CODING = ("coder", "codestral", "devstral", "starcoder", "codegemma", "code-", "-code", "kimi-dev")
 _BY_MODALITY: dict[str, Class] = {
     "embedding": "embedding", "reranker": "reranking", "asr": "transcription",
 }  # fmt: skip
@@ -29,6 +30,20 @@ _NOT_AN_ASSISTANT = ("-base", "guard", "-math", "-pt", "reward", "draft", "eagle
 _TRIED = 16
 _SHOWN = 4
 _RECENT_YEARS = 2
+
+
+# The families that people ask for, and variants of them that are made for something else than talking or coding.
+_BRANDS = (
+    "qwen", "gemma", "llama", "mistral", "ministral", "devstral", "codestral", "gpt-oss", "glm", "deepseek", "minimax",
+    "nemotron", "kimi", "phi",
+)  # fmt: skip
+_SPECIAL = (
+    *_NOT_AN_ASSISTANT, "-vl", "omni", "think", "reason", "multimodal", "vision", "-v-", "distill", "prover", "medgemma",
+    "pixtral", "longcite", "audio",
+)  # fmt: skip
+_CURRENT_YEARS = 2.25
+_SAME_SIZE = 0.75  # of the other's parameters: a model that much smaller plays in another league
+_GENERATION_MONTHS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +99,38 @@ def _ordered(kind: Class, spec: WorkloadSpec) -> list[Model]:
     return sorted(recent, key=lambda model: (-_years(newest, model.released) // 1, model.params_total), reverse=True)
 
 
+def brand_of(model: Model) -> str | None:
+    """The family among those that people ask for most; None for any other, and for variants with a purpose of their own."""
+    name = model.id.partition("/")[2].lower()
+    if any(word in name for word in _SPECIAL):
+        return None
+    return next((brand for brand in _BRANDS if brand in name), None)
+
+
+@functools.cache
+def current_models() -> tuple[Model, ...]:
+    """What one would run today, the largest first: of each well-known family, size and kind the newest release of the last years."""
+    talking = [model for model in catalogue().models.values() if {"general", "coding"} & set(classes_of(model))]
+    newest = max(model.released or "" for model in talking)
+    lately = [model for model in talking if brand_of(model) and _years(newest, model.released) < _CURRENT_YEARS]
+    kept = [model for model in lately if not any(_supersedes(other, model) for other in lately)]
+    return tuple(sorted(kept, key=lambda model: (-model.params_total, model.id)))
+
+
+def generation(model: Model) -> int:
+    """0 for models of the last nine months before the newest in the catalogue, 1 for those of the nine months before, and so on."""
+    newest = max(one.released or "" for one in current_models())
+    return int(_years(newest, model.released) * 12 // _GENERATION_MONTHS)
+
+
+def _supersedes(other: Model, model: Model) -> bool:
+    """Of the same family, use and build, about as large, and newer."""
+    alike = brand_of(other) == brand_of(model) and classes_of(other)[0] == classes_of(model)[0]
+    ratio = min(other.params_total, model.params_total) / max(other.params_total, model.params_total)
+    newer = ((other.released or ""), model.id) > ((model.released or ""), other.id)
+    return other is not model and alike and bool(other.moe) == bool(model.moe) and ratio >= _SAME_SIZE and newer
+
+
 def _room_bytes(spec: WorkloadSpec) -> float:
     probe = resolve(spec.model_copy(update={"model": ModelRef(params_b=1.0)}))
     return sum((device.visible_gib or 0.0) * 2**30 for device in probe.devices)
@@ -105,10 +152,11 @@ def classes_of(model: Model) -> tuple[Class, ...]:
     name = model.name.lower()
     if any(word in name for word in _NOT_AN_ASSISTANT):
         return ()
+    codes = any(word in name for word in _CODING)
     if model.modality == "text":
-        return ("coding",) if any(word in name for word in _CODING) else ("general",)
+        return ("coding",) if codes else ("general",)
     if model.modality == "vision-text":
-        return ("general", "vision")
+        return ("coding" if codes else "general", "vision")
     found = _BY_MODALITY.get(model.modality)
     return (found,) if found else ()
 

@@ -154,12 +154,16 @@ def usual_formats(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> t
     return tuple(one.weights for one in widest) or (_LOCAL_FORMATS if local else _SERVER_FORMATS)
 
 
-def best_format(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> tuple[str, Estimate] | None:
-    """The widest number format of the engine's usual ones that fits, with its estimate."""
+def formats_that_fit(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> Iterator[tuple[str, Estimate]]:
+    """The engine's usual number formats that fit, the widest first, each with its estimate."""
     for name in usual_formats(spec, defaults):
         if _left(spec.model_copy(update={"weights": name}), defaults) >= 0:
-            return name, fits_with(spec, defaults, weights=name)
-    return None
+            yield name, fits_with(spec, defaults, weights=name)
+
+
+def best_format(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> tuple[str, Estimate] | None:
+    """The widest number format of the engine's usual ones that fits, with its estimate."""
+    return next(formats_that_fit(spec, defaults), None)
 
 
 def marginal(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> Marginal | None:

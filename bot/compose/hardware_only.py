@@ -6,10 +6,11 @@ from bot.compose import cost_answer, cost_bill, cost_headlines, passages, topics
 from bot.compose.assumptions import assumption_views
 from bot.compose.common import write_fault
 from bot.compose.draft import Draft
-from bot.compose.runnable import SELECTION, runnable, runnable_table
+from bot.compose.runnable import PROBE, first_choice, runnable, runnable_table, shown_rows
 from bot.explain import cite_devices
 from bot.heard import Heard
 from bot.sized import Sized, size
+from sizing.catalogue.load import catalogue
 from sizing.defaults import Defaults
 
 # These are about the machine, not about models that would run on it.
@@ -18,7 +19,7 @@ _ABOUT_THE_MACHINE = ("power", "system", "explain", "cost", "rag")
 
 def write(draft: Draft, sized: Sized, heard: Heard, question: str, defaults: Defaults) -> None:
     """The reverse question, unless the message is about power, price, the box or a cause."""
-    probe = size({**sized.spec, "model": {"id": SELECTION[0]}}, defaults)
+    probe = size({**sized.spec, "model": {"id": PROBE}}, defaults)
     if not probe.estimate.ok:
         write_fault(draft, probe)
     elif heard.intent in _ABOUT_THE_MACHINE and not heard.asks("fits", "size", "throughput"):
@@ -57,7 +58,10 @@ def _write_models(draft: Draft, sized: Sized, heard: Heard, defaults: Defaults) 
     draft.sized, draft.options = [sized], found
     draft.material.add(len(found))
     if found:
-        draft.table = runnable_table(found, words)
+        shown = shown_rows(found, first_choice(found, defaults, coding=False), coding=False)
+        draft.options = shown
+        draft.material.add_text(" ".join(catalogue().models[one.spec["model"]["id"]].released or "" for one in shown))
+        draft.table = runnable_table(shown, words)
         topics.say_asked(draft, found[0], heard, speed=False)
         draft.assumptions = assumption_views(found[0], words)
         cite_devices(found[:1], draft.sources)

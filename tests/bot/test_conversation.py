@@ -91,7 +91,7 @@ def test_cheaper_lists_options_by_price(talk: Conversation) -> None:
 
 def test_the_reverse_question(talk: Conversation) -> None:
     talk.say("What can I run on 2x L40S?").expect(
-        "of the selection run on 2 × L40S", "What runs on it", "Llama 3.3 70B"
+        "Try .* first", "fits on 2 × L40S with room", "What runs on it", "Llama 3.3 70B"
     )
 
 

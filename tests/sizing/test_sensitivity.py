@@ -12,7 +12,7 @@ from sizing.catalogue.load import catalogue
 from sizing.defaults import CHAT_DEFAULTS
 from sizing.engine import estimate
 from sizing.resolve import resolve_format
-from sizing.reverse import classes_of, what_fits
+from sizing.reverse import brand_of, classes_of, current_models, what_fits
 from sizing.sensitivity import (
     Flip,
     best_format,
@@ -179,3 +179,16 @@ def test_what_runs_on_given_hardware(hardware: dict[str, Any]) -> None:
 def test_newest_first() -> None:
     fits = what_fits(spec({"hardware": [{"accelerator": "RTX 3090"}]}), CHAT_DEFAULTS, ("general",))["general"]
     assert all((fit.released or "") >= "2024" for fit in fits)
+
+
+def test_current_models_hold_no_predecessor_of_another() -> None:
+    models = current_models()
+    names = {model.id for model in models}
+    assert "Qwen/Qwen3.8-27B" in names and not names & {"Qwen/Qwen3-32B", "Qwen/Qwen3.6-27B", "google/gemma-3-27b-it"}
+    for one in models:
+        alike = [
+            other for other in models
+            if brand_of(other) == brand_of(one) and classes_of(other)[0] == classes_of(one)[0]
+            and bool(other.moe) == bool(one.moe) and 0.75 <= other.params_total / one.params_total <= 1.0
+        ]  # fmt: skip
+        assert alike == [one]

@@ -10,7 +10,9 @@ from bot.compose.quantity import quantity_of
 from bot.conversation import respond
 from bot.sized import engine_defaults
 from bot.thread import Context, TeamDefaults, ThreadState
+from sizing.catalogue.load import catalogue
 from sizing.engine import estimate_data
+from sizing.reverse import classes_of
 from sizing.sensitivity import largest_context, most_concurrent
 from sizing.spec import parse_spec
 
@@ -94,6 +96,8 @@ BEST = [
     ("Bestes Modell für 24 GB", "^Zuerst .* probieren", 24.0),
     ("which LLM should I run on a 24GB card", "^Try .* first", 24.0),
     ("what is the best model I can run on an M3 Ultra 256GB", "^Try .* first", 256.0),
+    ("Was kann ich auf 2x RTX 3090 laufen lassen?", "^Zuerst .* probieren", 48.0),
+    ("what can I run on a 4090 with 64GB RAM", "^Try .* first", 24.0),
 ]
 
 
@@ -105,6 +109,26 @@ def test_the_best_model_is_named_and_ranked(question: str, first: str, memory_gb
     for option in answer.options:
         margin = option["estimate"]["margin_gib"]["expected"]
         assert 0 <= margin <= memory_gb
+    assert answer.unverified_numbers == ()
+
+
+def test_the_classic_of_48_gb_is_among_them_and_8_bit_where_it_fits() -> None:
+    answer, _ = respond("Was kann ich auf 2x RTX 3090 laufen lassen?", ThreadState(), Context())
+    assert answer.table is not None
+    formats = {row[0]: row[2] for row in answer.table.rows}
+    assert formats["Llama 3.3 70B"] == "Q4_K_M"
+    assert {"Q8_0"} == {formats[name] for name in formats if "gemma-4-31B" in name or name.startswith("Qwen3.6")}
+
+
+def test_code_asks_for_models_made_for_it_and_ram_for_experts() -> None:
+    text = "I have 2x RTX 3090 and 128 GB RAM. What models can I run for 30 developers as code assistant?"
+    answer, _ = respond(text, ThreadState(), Context())
+    first = answer.options[0]["spec"]["model"]["id"]
+    assert "coding" in classes_of(catalogue().models[first]) and "made for code" in answer.headline
+    hosts = [option["estimate"]["memory"]["host"]["weights_gib"] for option in answer.options]
+    assert max(hosts) > 8 and hosts[0] == 0
+    in_ram = [option["spec"]["model"]["id"] for option, host in zip(answer.options, hosts, strict=True) if host > 2]
+    assert all(catalogue().models[model].moe is not None for model in in_ram)
     assert answer.unverified_numbers == ()
 
 
