@@ -34,14 +34,15 @@ def keeping_text(flips: Sequence[Flip], sized: Sized, words: Wording) -> str:
     return " ".join([_rescue(flip, sized, words) for flip in ordered][:_MOST]) or words.text("flip", "none")
 
 
-def hint_text(flips: Sequence[Flip], sized: Sized, words: Wording) -> str:
-    """What to write to get the first change that would turn a "no"; empty where none would, or where it fits."""
+def hint_text(flips: Sequence[Flip], sized: Sized, words: Wording, first: str | None = None) -> str:
+    """What to write to get the change that would turn a "no", of the kind `first` where there is one; empty where none would, or where it
+    fits."""
     sayable = [flip for flip in flips if flip.kind not in _NEEDS_WORDS]
     if sized.estimate.fits or not sayable:
         return ""
-    first = min(sayable, key=lambda flip: _RESCUE_ORDER.index(flip.kind))
-    value = names.weight_format(str(first.after)) if first.kind in ("weights", "kv_cache") else first.after
-    return words.text("hint", first.kind, value=value)
+    told = min(sayable, key=lambda flip: (flip.kind != first, _RESCUE_ORDER.index(flip.kind)))
+    value = names.weight_format(str(told.after)) if told.kind in ("weights", "kv_cache") else told.after
+    return words.text("hint", told.kind, value=value)
 
 
 def add_flips(draft: Draft, flips: Sequence[Flip]) -> None:

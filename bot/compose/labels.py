@@ -17,10 +17,12 @@ def option_label(sized: Sized, words: Wording, with_model: bool = False, with_en
     resolved = sized.resolved
     if resolved is not None and resolved.kv_k.bits_per_element < 16:
         parts.append(f"KV {figures['kv']}")
-    return ", ".join(part for part in [*parts, *_layout(figures, words)] if part)
+    apart = resolved is not None and bool(resolved.spec.engine.data_parallel_attention)
+    return ", ".join(part for part in [*parts, *_layout(figures, words, apart)] if part)
 
 
-def _layout(figures: Mapping[str, Any], words: Wording) -> list[str]:
+def _layout(figures: Mapping[str, Any], words: Wording, apart: bool) -> list[str]:
+    """How the model is spread; `apart`: only attention is copied, the experts are not."""
     shown = []
     if figures.get("tensor", 1) > 1:
         shown.append(words.text("value", "tensor_parallel", count=figures["tensor"]))
@@ -28,7 +30,7 @@ def _layout(figures: Mapping[str, Any], words: Wording) -> list[str]:
         key = "stages" if figures.get("tensor", 1) > 1 else "pipeline_parallel"
         shown.append(words.text("value", key, count=figures["pipeline"]))
     if figures.get("data", 1) > 1:
-        shown.append(words.text("value", "replicas", count=figures["data"]))
+        shown.append(words.text("value", "attention_apart" if apart else "replicas", count=figures["data"]))
     return shown
 
 

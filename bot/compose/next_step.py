@@ -6,6 +6,7 @@ from typing import Final
 
 from bot.answer import Command
 from bot.compose.draft import Draft
+from bot.compose.labels import option_label
 from bot.compose.launching import launch_commands
 from bot.sized import Sized, engine_defaults
 from bot.thread import TeamDefaults
@@ -30,12 +31,23 @@ def add(draft: Draft, defaults: TeamDefaults) -> None:
     key = _key(draft)
     if key is None:
         return
+    if draft.instead is not None and key in ("change_to", "change"):
+        draft.commands = _named(_start(draft, draft.instead, defaults), draft.instead, draft)
     if key == "start" and "change" in kinds:
         key = "start_by_hand"  # a thread that goes on needs no line with every turn
     if key == "start":
         draft.commands = _start(draft, draft.sized[0], defaults)
         key = "measure" if draft.commands else "start_by_hand"
     draft.say("note", draft.words.text("todo", key, **_params(draft)), draft.title("next_step"))
+
+
+def _named(commands: tuple[Command, ...], sized: Sized, draft: Draft) -> tuple[Command, ...]:
+    """A line for something else than was asked says for what it is."""
+    label = option_label(sized, draft.words)
+    return tuple(
+        one.model_copy(update={"title": draft.words.text("own", "command", title=one.title, label=label)})
+        for one in commands
+    )
 
 
 def _key(draft: Draft) -> str | None:

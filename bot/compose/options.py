@@ -14,15 +14,18 @@ MOST_ROWS = 4
 MOST_BARS = 5
 
 
-def options_table(options: Sequence[Sized], words: Wording, caption: str = "options_caption") -> Table | None:
-    """Ranked options with memory, reserve, speed and cost."""
+def options_table(
+    options: Sequence[Sized], words: Wording, caption: str = "options_caption", labels: Sequence[str] = ()
+) -> Table | None:
+    """Ranked options with memory, reserve, speed and cost; called by `labels` where given, else as many as one looks at."""
     if not options:
         return None
+    shown = labels or [option_label(option, words) for option in options[:MOST_ROWS]]
     columns = [words.text("ui", key) for key in ("col_option", "col_memory", "col_margin", "col_speed", "col_cost")]
     return Table(
         caption=words.text("ui", caption),
         columns=tuple(columns),
-        rows=tuple(_row(option, words) for option in options[:MOST_ROWS]),
+        rows=tuple((label, *_row(option, words)[1:]) for option, label in zip(options, shown, strict=False)),
     )
 
 

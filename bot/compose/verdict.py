@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from bot.answer import Table
 from bot.compose import (
@@ -12,6 +14,7 @@ from bot.compose import (
     counting,
     headline,
     limits,
+    own_hardware,
     queueing,
     system,
     topics,
@@ -22,16 +25,22 @@ from bot.compose.common import ALL_ACTIONS, say_warnings, say_why
 from bot.compose.draft import Draft
 from bot.compose.flips import add_flips, flip_text, hint_text
 from bot.compose.measured import say_measured
-from bot.compose.options import chart, compare_table, options_table
+from bot.compose.options import MOST_ROWS, chart, compare_table, options_table
+from bot.compose.own_hardware import Way, row_labels, ways_of
 from bot.compose.recommended import Options, almost_text, lack_facts, options_for, strictly_better
 from bot.explain import cite_devices
 from bot.heard import Heard
+from bot.reply.wording import Wording
 from bot.sized import Sized
 from sizing.defaults import Defaults
-from sizing.sensitivity import flips
+from sizing.sensitivity import Flip, flips
 
 # Asking for any of these asks for options even where the hardware named does.
 _WANT_OPTIONS = ("size", "cheaper")
+_ASKS_OTHERS: Final = re.compile(
+    r"\b(?:what|which|was|welche\w*|gibt es|geht|is there|anything|something|etwas)\b[^.!?]{0,30}\b(?:cheaper|günstiger\w*|billiger\w*)",
+    re.IGNORECASE,
+)
 
 
 def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Defaults) -> None:
@@ -39,30 +48,39 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     words = draft.words
     limit = limits.at_limit(asked, question, defaults, words)
     sized = limit.sized if limit else counting.with_count(asked, question, defaults)
+    how_many = limit is None and sized is not asked
     if cost_bill.leads(heard):
         sized = cost_bill.runnable(sized, defaults)
     bill = cost_bill.bill_of(draft, sized, defaults) if heard.asks("cost") else None
-    counted = counting.ladder(sized, defaults) if not limit and asked is not sized and sized.estimate.fits else []
-    options = Options() if limit or counted else _options(sized, heard, defaults)
+    counted = counting.ladder(sized, defaults) if how_many and sized.estimate.fits else []
+    options = Options() if limit or counted else _options(sized, heard, question, defaults)
+    turns = _turns(sized, defaults) if limit is None else ()
+    own = ways_of(sized, turns, defaults) if limit is None else []
+    draft.instead = own[0].sized if own else None
     draft.sized = [sized]
     draft.options = strictly_better(options.good, sized)
-    draft.considered = [one for one, _ in options.almost]
+    draft.considered = [*(way.sized for way in own), *(one for one, _ in options.almost)]
     draft.material.add_data([lack_facts(one) for _, lacks in options.almost for one in lacks])
     priced = _priced_headline(draft, sized, bill, heard, question) if sized.estimate.fits else None
-    draft.headline = priced or (limit.headline if limit else _headline(draft, asked, sized, heard))
+    draft.headline = priced or (limit.headline if limit else _headline(sized, heard, own, words, how_many=how_many))
     second = (
-        limit.more if limit else headline.verdict_headline(sized, words) if priced else _second(draft, sized, heard)
+        limit.more
+        if limit
+        else headline.verdict_headline(sized, words)
+        if priced
+        else _second(draft, sized, heard, own)
     )
     draft.material.add_data(limit.facts if limit else {})
     draft.lead = " ".join(part for part in (second, headline.lead(sized, words)) if part)
     if counted:
         draft.options = counted
-    draft.table = _table(draft, sized, counted, defaults)
-    draft.chart = chart(counted or [sized, *draft.options], words)
+    draft.table = _table(draft, sized, counted, own, defaults)
+    bars = [sized, *(way.sized for way in own), *draft.options]
+    draft.chart = chart(counted or bars, words, () if counted else row_labels(bars, sized, own, words))
     if bill and priced and cost_bill.leads(heard):
         cost_answer.say(bill, question)
     if limit is None:
-        _say_flips(draft, sized, defaults)
+        _say_flips(draft, sized, turns, own)
     draft.say("cheaper", almost_text(options, sized, words), draft.title("almost"))
     say_why(draft, sized, heard, question)
     topics.say_asked(draft, sized, heard)
@@ -76,11 +94,17 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     draft.actions = ALL_ACTIONS
 
 
-def _table(draft: Draft, sized: Sized, counted: Sequence[Sized], defaults: Defaults) -> Table | None:
-    """How many: the counts side by side; else what would do instead, or what each way of training takes."""
+def _table(
+    draft: Draft, sized: Sized, counted: Sequence[Sized], own: Sequence[Way], defaults: Defaults
+) -> Table | None:
+    """How many: the counts side by side; else the hardware asked about and what would do instead, or what each way of training takes."""
+    words = draft.words
     if counted:
-        return compare_table(counted, draft.words)
-    return options_table(draft.options, draft.words) or training.ladder_table(draft, sized, defaults)
+        return compare_table(counted, words)
+    first = [way.sized for way in own] or ([sized] if sized.estimate.fits and draft.options else [])
+    rows = [*first, *draft.options[: MOST_ROWS + 1 - len(first)]]
+    table = options_table(rows, words, labels=row_labels(rows, sized, own, words))
+    return table or training.ladder_table(draft, sized, defaults)
 
 
 def _priced_headline(
@@ -96,33 +120,41 @@ def _priced_headline(
     )
 
 
-def _options(sized: Sized, heard: Heard, defaults: Defaults) -> Options:
-    wanted = not sized.estimate.fits or heard.asks(*_WANT_OPTIONS)
+def _options(sized: Sized, heard: Heard, question: str, defaults: Defaults) -> Options:
+    wanted = not sized.estimate.fits or heard.asks(*_WANT_OPTIONS) or _ASKS_OTHERS.search(question)
     return options_for(sized.spec, defaults) if wanted and sized.figures["task"] != "training" else Options()
 
 
-def _headline(draft: Draft, asked: Sized, sized: Sized, heard: Heard) -> str:
+def _headline(sized: Sized, heard: Heard, own: Sequence[Way], words: Wording, *, how_many: bool) -> str:
     """The verdict, unless something else was asked first and can be said in a sentence."""
-    words = draft.words
-    if asked is not sized and sized.estimate.fits:
+    if how_many and sized.estimate.fits:
         return words.text("headline", "count", **sized.figures)
-    return topics.asked_headline(sized, heard, words) or headline.verdict_headline(sized, words)
+    return topics.asked_headline(sized, heard, words) or _verdict(sized, own, words)
 
 
-def _second(draft: Draft, sized: Sized, heard: Heard) -> str:
+def _second(draft: Draft, sized: Sized, heard: Heard, own: Sequence[Way]) -> str:
     """The verdict as second sentence where another one leads."""
     if topics.asked_headline(sized, heard, draft.words) is None:
         return ""
-    return headline.verdict_headline(sized, draft.words)
+    return _verdict(sized, own, draft.words)
 
 
-def _say_flips(draft: Draft, sized: Sized, defaults: Defaults) -> None:
+def _verdict(sized: Sized, own: Sequence[Way], words: Wording) -> str:
+    return own_hardware.headline(sized, own, words) or headline.verdict_headline(sized, words)
+
+
+def _turns(sized: Sized, defaults: Defaults) -> tuple[Flip, ...]:
+    if sized.parsed is None or sized.figures["task"] != "inference":
+        return ()
+    return flips(sized.parsed, sized.estimate, defaults)
+
+
+def _say_flips(draft: Draft, sized: Sized, found: tuple[Flip, ...], own: Sequence[Way]) -> None:
     if sized.parsed is None or sized.figures["task"] != "inference":
         return
-    found = flips(sized.parsed, sized.estimate, defaults)
     if sized.verdict == "tight" and (sized.margin_gib or 0.0) < 0:
         found = tuple(flip for flip in found if flip.kind == "context")
     key = "flip" if not sized.estimate.fits else "limits"
     draft.say("flip", flip_text(found, sized, draft.words), draft.title(key))
-    draft.hint = hint_text(found, sized, draft.words)
+    draft.hint = hint_text(found, sized, draft.words, own[0].kind if own else None)
     add_flips(draft, found)
