@@ -19,6 +19,7 @@ from bot.compose import (
     singles,
     slow,
     system,
+    training_time,
     variants,
     work,
 )
@@ -78,6 +79,7 @@ def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults:
         or best_model.write(draft, heard, text, defaults)
         or _write_work(draft, spec, heard, defaults)
         or _write_training(draft, spec, heard, text)
+        or training_time.write(draft, spec, heard, defaults)
         or _write_service(draft, spec, heard, text, defaults)
         or energy.write(draft, text, defaults)
         or variants.write(draft, heard, text, defaults)

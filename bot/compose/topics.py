@@ -37,25 +37,31 @@ def say_asked(draft: Draft, sized: Sized, heard: Heard, *, label: str = "", spee
 
 def asked_headline(sized: Sized, heard: Heard, words: Wording) -> str | None:
     """A first sentence for what was asked, where nobody asked for the verdict."""
+    training = sized.estimate.training or {}
+    if sized.estimate.fits and training.get("hours") and _asks_time_first(heard):
+        return words.text("headline", "hours", hours=hours_text(training["hours"], words), **_named(sized))
     if heard.asks("fits", "size", "compare"):
         return None
     speed = sized.estimate.speed
     if heard.intent == "throughput" and sized.estimate.fits and speed and speed.decode_tok_s_per_user:
         return words.text("headline", "speed", rate=speed.decode_tok_s_per_user, **_named(sized))
-    training = sized.estimate.training or {}
-    if sized.estimate.fits and heard.asks("throughput") and training.get("hours"):
-        return words.text("headline", "hours", hours=_hours(training["hours"], words), **_named(sized))
     watts = (sized.estimate.cost or {}).get("power_w")
     if heard.intent == "power" and watts:
         return words.text("power", "cards", watts=watts, devices=len(sized.devices))
     return None
 
 
+def _asks_time_first(heard: Heard) -> bool:
+    """How long it takes is asked before whether it fits, which any named card makes a question."""
+    asked = [intent for intent in heard.intents if intent in ("throughput", "fits", "size", "compare")]
+    return asked[:1] == ["throughput"]
+
+
 def _named(sized: Sized) -> dict[str, str]:
     return {"model": str(sized.figures["model"]), "hardware": sized.hardware}
 
 
-def _hours(hours: Mapping[str, float], words: Wording) -> str:
+def hours_text(hours: Mapping[str, float], words: Wording) -> str:
     """A range of hours in hours or days: `31–73 h`, `3.1–7.2 days`."""
     low, high = float(hours["low"]), float(hours["high"])
     if high > _MOST_HOURS:
@@ -123,7 +129,7 @@ def _training(draft: Draft, sized: Sized, label: str) -> None:
         parts.append(words.text("training", "rate", rate=rate))
         draft.material.add_rates(rate)
     if hours := training.get("hours"):
-        parts.append(words.text("training", "time", hours=_hours(hours, words)))
+        parts.append(words.text("training", "time", hours=hours_text(hours, words)))
         draft.material.add_hours(hours)
     if size := (training.get("checkpoint_gb") or {}).get("weights"):
         parts.append(words.text("training", "checkpoint", size=size))

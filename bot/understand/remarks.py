@@ -5,6 +5,7 @@ from typing import Any
 
 from bot.understand.devices import ASKS_FOR_MAC
 from bot.understand.text import Text
+from bot.understand.training_data import dataset_tokens
 from bot.understand.wishes import read_wishes
 
 _NO_CLOUD = re.compile(
@@ -136,6 +137,8 @@ def read_remarks(text: Text) -> dict[str, Any]:
         out["provider"] = provider.group(1)
     if _NVLINK.search(folded):
         out["nvlink"] = False if _NO_NVLINK.search(folded) else "asked" if _ASK_NVLINK.search(folded) else True
+    if tokens := dataset_tokens(text):
+        out["dataset_tokens"] = tokens
     for name, value, pattern in _FLAGS:
         if name not in out and pattern.search(folded):
             out[name] = value

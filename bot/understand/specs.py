@@ -114,6 +114,8 @@ def _surroundings(request: Request) -> dict[str, Any]:
     host = {name: other[key] for name, key in _HOST.items() if other.get(key)}
     if other.get("nvlink") is False:
         host["nvlink"] = False
+    if other.get("nvlink") is False:
+        host["nvlink"] = False
     parts = {
         "engine": engine, "parallel": parallel, "host": host, "targets": _targets(request), "constraints": _constraints(other),
         "load": _load(request), "training": _training(request), "work": _work(request),
@@ -220,7 +222,9 @@ def _training(request: Request) -> dict[str, Any]:
         out["lora_rank"] = int(other["lora_rank"])
     if other.get("epochs"):
         out["epochs"] = other["epochs"]
-    if other.get("samples") and length:
+    if other.get("dataset_tokens"):
+        out["dataset_tokens"] = other["dataset_tokens"]
+    elif other.get("samples") and length:
         out["dataset_tokens"] = other["samples"] * length
     if other.get("offload"):
         out["offload"] = True

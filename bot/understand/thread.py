@@ -11,7 +11,7 @@ from bot.understand.request import FIELDS, Change, Device, Intent, Request
 from bot.understand.text import word_set
 
 _KEPT_OTHER = word_set(
-    "cloud nvlink ram_gb cpu cpu_cores documents samples epochs utilization horizon_years prices "
+    "cloud nvlink ram_gb cpu cpu_cores documents samples dataset_tokens epochs utilization horizon_years prices "
     "provider vendor exclude_vendor min_bits owned max_devices power_limit_w location form card_power_w "
     "psu_w streaming co_located redundancy offload recipe observed batch_size lora_rank platform tax "
     "users_per_shift active_share speculative engine_flags laptop quiet "

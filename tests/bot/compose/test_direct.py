@@ -91,3 +91,18 @@ def test_what_a_power_limit_leaves_leads_and_memory_stands_second(question: str,
     assert answer.lead.count(rates) == 2
     assert any(paragraph.title in ("Memory:", "Speicher:") for paragraph in answer.paragraphs)
     assert answer.unverified_numbers == ()
+
+
+TRAINING = [
+    ("Finetune Llama 3.1 8B with QLoRA on 24GB card, seq len 4096, how long for 10M tokens?",
+     r"^That depends on the card.* on RTX 3090, .* on RTX 4090"),
+    ("Wie lange dauert QLoRA von Llama 3.1 8B mit 10 Mio. Tokens auf einer Karte mit 24 GB?", r"^Das hängt von der Karte ab"),
+    ("how long does QLoRA of Llama 3.1 8B with 10M tokens take on a 4090", r"^Training takes about \S+ h: Llama 3.1 8B on RTX 4090"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "first"), TRAINING, ids=lambda text: text[:40])
+def test_the_time_of_a_run_leads_where_it_was_asked(question: str, first: str) -> None:
+    answer, _ = respond(question, ThreadState(), Context())
+    assert re.search(first, answer.headline), answer.headline
+    assert answer.unverified_numbers == ()
