@@ -1,4 +1,4 @@
-"""Flags of llama.cpp in a pasted command line: where layers and experts lie, and what else moves its memory."""
+"""Flags of an engine in a pasted command line: what share of the memory it takes, where layers lie, and what else moves its memory."""
 
 from __future__ import annotations
 
@@ -24,11 +24,29 @@ def _tokens(word: str) -> int | None:
     return int(word) if 1 <= int(word) <= _MOST_TOKENS else None
 
 
+def _share(word: str) -> float | None:
+    """0.9, "0,9" or "90 %"; None for what is no share of a card."""
+    percent = word.endswith("%")
+    value = float(word.removesuffix("%").strip().replace(",", ".")) / (100 if percent else 1)
+    return value if 0 < value <= 1 else None
+
+
 def _parts(word: str) -> list[float]:
     return [float(part) for part in re.split(r"[,/]", word)]
 
 
+# What vLLM, SGLang, TensorRT-LLM, LMDeploy and TGI call the share of a card that is theirs; in a sentence, too.
+_SHARE_NAMES: Final = (
+    "gpu[-_ ]memory[-_ ]utili[sz]ation|mem[-_ ]fraction[-_ ]static|kv[-_]cache[-_]free[-_]gpu[-_]mem(?:ory)?[-_]fraction|"
+    "cache[-_]max[-_]entry[-_]count|cuda[-_]memory[-_]fraction"
+)
+_SHARE: Final = re.compile(
+    rf"(?<![\w-])(?:--)?(?:{_SHARE_NAMES})(?:\s*[=:]\s*|\s+(?:of |to |at |von |auf |bei )?)(\d{{1,3}}(?:[.,]\d{{1,6}})?(?:\s?%)?)(?![\w%])"
+)
+
 _READ: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], Any]], ...]] = (
+    ("gpu_memory_utilization", _SHARE, _share),
+    ("max_num_batched_tokens", _flag("--max-num-batched-tokens|--chunked-prefill-size", r"\d{1,9}"), _tokens),
     ("gpu_layers", _flag("-ngl|--n-gpu-layers|--gpu-layers", r"\d{1,9}"), _layers),
     ("cpu_moe_layers", _flag("-ncmoe|--n-cpu-moe", r"\d{1,9}"), _layers),
     ("ubatch_tokens", _flag("-ub|--ubatch-size", r"\d{1,9}"), _tokens),
@@ -38,7 +56,10 @@ _READ: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], Any]], ...]] = (
     ("tensor_split", _flag("-ts|--tensor-split", r"\d{1,6}(?:\.\d{1,6})?(?:[,/]\d{1,6}(?:\.\d{1,6})?)+"), _parts),
     ("flash_attention", _flag("-fa|--flash-attn", "on|off|0|1"), lambda word: word in ("on", "1")),
 )
-_SWA_FULL = re.compile(r"(?<!\S)--swa-full(?!\S)")
+_SWITCHES: Final = (
+    ("swa_full", re.compile(r"(?<!\S)--swa-full(?!\S)")),
+    ("enforce_eager", re.compile(r"(?<!\S)--enforce-eager(?!\S)")),
+)
 
 
 def read_engine_flags(text: Text) -> dict[str, Any]:
@@ -48,6 +69,4 @@ def read_engine_flags(text: Text) -> dict[str, Any]:
         if match := pattern.search(text.folded):
             read = value(match[1])
             found |= {} if read is None else {name: read}
-    if _SWA_FULL.search(text.folded):
-        found["swa_full"] = True
-    return found
+    return found | {name: True for name, pattern in _SWITCHES if pattern.search(text.folded)}

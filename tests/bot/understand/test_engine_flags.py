@@ -1,4 +1,4 @@
-"""A pasted llama.cpp line is read as what it sets."""
+"""A pasted line is read as what it sets."""
 
 from typing import Any
 
@@ -19,6 +19,12 @@ LINE = "llama-server -m Qwen3-235B-A22B-Q4_K_M.gguf -c 16384 -ngl 99 --n-cpu-moe
                                                            "swa_full": True}),
         ("-fa 0 -ts 3/1", {"flash_attention": False, "tensor_split": [3.0, 1.0]}),
         ("-fa -ngl many -b 0 -ts 1 -sm tensor", {}),
+        ("vllm serve m --gpu-memory-utilization 0.8 --max-num-batched-tokens=4096 --enforce-eager",
+         {"gpu_memory_utilization": 0.8, "max_num_batched_tokens": 4096, "enforce_eager": True}),
+        ("sglang --mem-fraction-static=0.75", {"gpu_memory_utilization": 0.75}),
+        ("vLLM mit gpu_memory_utilization 0,85.", {"gpu_memory_utilization": 0.85}),
+        ("GPU memory utilization of 90 %, 8k", {"gpu_memory_utilization": 0.9}),
+        ("--gpu-memory-utilization 8 or --gpu-memory-utilization auto; the GPU memory utilization 4 users see", {}),
         ("Llama 3.1 7-b 4 users, q4-b 8", {}),
     ],
 )  # fmt: skip
@@ -33,3 +39,13 @@ def test_a_pasted_line_is_sized_as_it_stands_and_kept_in_the_thread() -> None:
     )
     talk.say("and with 32k context?").expect(spec__context_tokens=32768, spec__engine__cpu_moe_layers=68)
     talk.say("and on one RTX 3090?").expect(spec__engine__gpu_layers=99)
+
+
+def test_the_share_of_a_pasted_line_is_what_the_engine_gets() -> None:
+    """0.8 of the 44.4 GiB that an L40S reports are 35.5 GiB; by default it would be 41."""
+    talk = Conversation()
+    line = "vllm serve Qwen/Qwen3-32B --quantization fp8 --gpu-memory-utilization 0.8 --max-model-len 16384"
+    talk.say(f"Does this fit on one L40S: {line}").expect(
+        r"gives the engine 35\.\d GiB", spec__engine__gpu_memory_utilization=0.8
+    )
+    talk.say("and with --gpu-memory-utilization 0.95?").expect(spec__engine__gpu_memory_utilization=0.95)
