@@ -29,6 +29,7 @@ from bot.understand.judge import intents_of, open_points
 from bot.understand.language import Lang, language
 from bot.understand.lexicon import other_versions
 from bot.understand.models import ModelMention, SizeMention, read_models
+from bot.understand.refused import refused
 from bot.understand.remarks import read_remarks
 from bot.understand.request import Assumption, Budget, Clarify, Overruled, Period, Request, Wishes
 from bot.understand.scope import Scope, read_scope
@@ -172,7 +173,7 @@ def _request(found: Found, in_thread: bool) -> Request:
             other=draft.other,
             follow_up=found.follow_up.kind,
         )
-    impossible = (*found.figures.impossible, *_impossible_counts(found))
+    impossible = _once_each((*found.figures.impossible, *_impossible_counts(found), *refused(found.text)))
     missing, clarify = open_points(verdict.intent, draft.values, draft.other, impossible, found.text, in_thread)
     draft.assumptions += [*_customary_names(found), *_customary_devices(found)]
     return Request(
@@ -199,6 +200,11 @@ def _impossible_counts(found: Found) -> list[tuple[str, str]]:
     """No card at all, or more cards than any hall holds."""
     counted = [(m.count, m.start, max(m.end, m.span_end)) for m in found.devices if m.count is not None]
     return [("devices", found.text.quote(a, b)) for n, a, b in counted if not 1 <= n <= MOST_DEVICES]
+
+
+def _once_each(impossible: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The first reason to ask for each field: "--max-num-seqs -4" is one, whoever reads it."""
+    return tuple({field: (field, words) for field, words in reversed(impossible)}.values())[::-1]
 
 
 def _put(draft: Draft, found: Found, name: str, value: Any, *spans: tuple[int, int]) -> None:
@@ -325,7 +331,7 @@ def _fill_speeds(found: Found, draft: Draft) -> None:
         seen = {
             r.field.removeprefix(f"{kind}_"): r.value
             for r in found.figures.readings
-            if r.field in (f"{kind}_tok_s", f"{kind}_ttft_s", f"{kind}_s", f"{kind}_gb")
+            if r.field in (f"{kind}_tok_s", f"{kind}_prefill_tok_s", f"{kind}_ttft_s", f"{kind}_s", f"{kind}_gb")
         }
         if seen:
             draft.other[kind] = seen

@@ -208,3 +208,39 @@ def test_figures_that_are_no_wish(text: str, name: str, value: object) -> None:
 @pytest.mark.parametrize("text", ["Is 4090 4090 4090 enough for Qwen3 8B?", "3090 4090 for Qwen3 8B?"])
 def test_the_number_of_a_card_is_no_count_of_the_next(text: str) -> None:
     assert all((device.count or 1) < 10 for device in read(text).hardware)
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("Qwen3 32B on 2x4090: vllm serve --gpu-memory-utilization 1.7", ["engine.gpu_memory_utilization"]),
+        ("Qwen3 32B on 2x4090 with vLLM --tensor-parallel-size 0", ["parallel.tensor"]),
+        ("Qwen3 32B on 2x4090: llama-server -ngl -5", ["engine.gpu_layers"]),
+        ("vllm serve Qwen/Qwen3-32B --cpu-offload-gb -4 on 2x4090", ["engine.cpu_offload_gib"]),
+        ("Was kostet Llama 3.1 8B auf einer 4090 bei 25 Stunden am Tag?", ["usage.hours_per_day"]),
+        ("8 Tage die Woche, 400 % Auslastung, PUE 0,5: was kostet Llama 3.1 8B auf einer 4090?",
+         ["usage.days_per_week", "usage.utilisation", "usage.pue"]),
+        ("Llama 3.1 8B on a 4090 with a power limit of 0 W", ["host.power_limit_w"]),
+        ("Llama 3.1 8B on a 4090 in fp3", ["weights"]),
+    ],
+)  # fmt: skip
+def test_what_nothing_can_be_run_with_is_asked_about_in_the_words_of_the_message(text: str, fields: list[str]) -> None:
+    clarify = read(text).clarify
+    assert clarify is not None
+    assert (clarify.code, list(clarify.fields)) == ("impossible", fields)
+    assert all(words in text for words in clarify.values)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "vllm serve Qwen/Qwen3-32B --gpu-memory-utilization 0.95 --max-model-len -1 on 2x4090",
+        "Qwen3 32B on 2x4090: llama-server -ngl -1",
+        "Whisper: 500 Stunden pro Tag auf einer L4",
+        "Llama 3.1 8B on a 4090, 24 hours a day, 7 days a week, PUE 1.4, 100 % utilisation",
+        "Llama 3.1 8B Q4_K_M or UD-Q4_K_XL on a 4090; fp64 does not matter",
+        "Llama 3.1 8B IQ2_XXS with kv cache q8_0 on a 4090 at a power limit of 300 W",
+    ],
+)
+def test_what_is_usual_is_not_asked_about(text: str) -> None:
+    assert read(text).clarify is None
