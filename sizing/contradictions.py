@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from sizing.devices import is_cpu, is_unified
 from sizing.errors import UserError
 
 if TYPE_CHECKING:  # a resolved spec is checked before it is handed out
@@ -106,6 +107,31 @@ def _prefill_replicas(resolved: Resolved) -> None:
         )
 
 
+# The lowest limit that drivers take is a quarter of the card's power or more: 100 of 400 W (A100 SXM), 100 of 350 (RTX 3090), 200 of
+# 700 (H100 SXM), 150 of 450 (RTX 4090).
+_LOWEST_LIMIT = 0.25
+_ROUNDED = 0.8
+
+
+def _power_limit(resolved: Resolved) -> None:
+    limit = resolved.spec.host.power_limit_w
+    if not limit:
+        return
+    for device in resolved.devices:
+        known = device.accelerator
+        if known is None or not known.tdp_w or is_unified(known) or is_cpu(known):
+            continue
+        watts = known.tdp_w / known.gpus_per_card
+        if limit < _ROUNDED * _LOWEST_LIMIT * watts:
+            lowest = f"{_LOWEST_LIMIT * watts:.0f} W"
+            raise UserError(
+                "host.power_limit_w",
+                limit,
+                f"host.power_limit_w {limit:g} is less than any driver sets for {device.name} ({watts:g} W): about {lowest} at least",
+                (lowest,),
+            )
+
+
 _CHECKS: tuple[Callable[[Resolved], None], ...] = (
     _expert_parallel,
     _pipeline,
@@ -113,4 +139,5 @@ _CHECKS: tuple[Callable[[Resolved], None], ...] = (
     _fixed_cache,
     _redundant_experts,
     _prefill_replicas,
+    _power_limit,
 )

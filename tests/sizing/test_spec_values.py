@@ -92,6 +92,7 @@ def test_sequence_parallelism_may_be_switched_on() -> None:
         ({"load": {"shared_prefix_tokens": 9000}, "context_tokens": 8192}, "load.shared_prefix_tokens", "8192"),
         ({"load": {"mean_context_tokens": 9000}, "context_tokens": 8192}, "load.mean_context_tokens", "8192"),
         ({"engine": {"name": "vllm", "redundant_experts": 8}}, "engine.redundant_experts", "dense"),
+        ({"host": {"power_limit_w": 5}}, "host.power_limit_w", "112 W at least"),
         (
             {
                 "model": "Qwen3-30B-A3B",
@@ -133,6 +134,7 @@ def test_what_cannot_be_is_refused_with_what_would_work(changed: dict[str, Any],
         {"targets": {"budget": 5, "budget_currency": "eur"}},
         {"task": "training", "training": {"method": "lora", "optimizer": "paged_adamw_8bit"}},
         {"weights": "exl3-4.4bpw"},
+        {"host": {"power_limit_w": 150}},
     ],
 )
 def test_what_people_write_is_taken(changed: dict[str, Any]) -> None:
