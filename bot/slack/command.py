@@ -36,6 +36,8 @@ def register(app: AsyncApp, room: Room) -> None:
             await ack(text=label(lang, "empty", example=label(lang, "example_slash")), response_type="ephemeral")
         else:
             await ack()
+        if found.turn is not None:
+            room.voice.acknowledgements.given(found.turn.key)
         room.worker.wake()
 
     app.command(COMMAND)(size)

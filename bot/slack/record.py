@@ -92,7 +92,9 @@ class Recorder:
         words = str(body.get("text") or "").split()
         if not words or words[0].casefold() in SUBCOMMANDS:
             return _IGNORED
-        return await self._record(turn_of_command(body, self.room.me, time.time()))
+        turn = turn_of_command(body, self.room.me, time.time())
+        self.room.voice.acknowledgements.expect(turn.key)
+        return await self._record(turn)
 
     async def _click(self, body: dict[str, Any]) -> Arrival:
         room = self.room

@@ -20,6 +20,7 @@ from bot.reply.chart import png
 from bot.reply.export import export as exported
 from bot.reply.labels import label
 from bot.reply.mrkdwn import cut, escape
+from bot.slack.acknowledged import Acknowledgements
 from bot.slack.clients import webhook_client
 from bot.slack.errors import BlocksRefused, translated
 from bot.slack.reading import Identity, mentions, mentions_somebody_else, message_of, turn_of_message
@@ -57,6 +58,7 @@ class SlackVoice:
         self.workspaces = workspaces
         self.store = store
         self.offload = offload
+        self.acknowledgements = Acknowledgements()
         self._processing: set[str] = set()
         self._locales: dict[tuple[str, str], tuple[float, Lang]] = {}
 
@@ -322,6 +324,8 @@ class SlackVoice:
             return 404
         if turn.kind != "command":
             content = {**content, "replace_original": False}
+        else:
+            await self.acknowledgements.past(turn.key)
         try:
             async with translated():
                 found = await webhook_client(str(url), self.session).send_dict(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from typing import Any
 
@@ -29,6 +30,23 @@ async def test_a_slash_answer_is_private_and_replaces_the_progress(chat: Any) ->
     assert answer.text == "8b on a 4090"
     assert chat.slack.private(chat.bert) == [answer]
     assert [m for m in chat.slack.workspace.messages if m.user == chat.slack.app.bot_user] == []
+
+
+async def test_an_answer_does_not_overtake_the_acknowledgement(chat: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = chat.room.voice.quick_locale
+
+    async def slow(user: str) -> str:
+        await asyncio.sleep(0.7)
+        return str(await quick(user))
+
+    monkeypatch.setattr(chat.room.voice, "quick_locale", slow)
+    slash = asyncio.create_task(chat.slack.slash(chat.bert, chat.channel, "8b on a 4090"))
+    await asyncio.sleep(0.2)
+    chat.room.worker.wake()
+    await slash
+    await chat.slack.until(lambda: any(m.blocks for m in chat.slack.private(chat.bert)), what="a private answer")
+    await chat.idle()
+    assert [m.text for m in chat.slack.private(chat.bert)] == ["8b on a 4090"]
 
 
 async def test_an_empty_slash_says_how_to_ask(chat: Any) -> None:
