@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from babel.core import Locale
 from babel.dates import format_date, get_month_names
-from babel.numbers import format_currency, format_decimal
+from babel.numbers import format_currency, format_decimal, get_decimal_symbol
 
 from bot.answer import Lang
 from bot.reply import names
@@ -120,6 +120,8 @@ class Wording(string.Formatter):
 
     def number(self, value: float, decimals: int | None = None) -> str:
         """A number with as many decimals as its size deserves: 116, 39.6, 4.8, 0.42; trailing zeros are dropped."""
+        if abs(value) >= _IN_POWERS_OF_TEN:
+            return f"{value:.3g}".replace(".", str(get_decimal_symbol(self.locale)))
         places = _decimals(value) if decimals is None else int(decimals)
         rounded = round(float(value), places)
         pattern = "#,##0" + ("." + "#" * places if places else "")
@@ -247,6 +249,10 @@ class Wording(string.Formatter):
         if len(items) < 2:
             return "".join(items)
         return f"{', '.join(items[:-1])} {self.label('words', joiner)} {items[-1]}"
+
+
+# Nobody counts the digits of what somebody mistyped, and babel refuses numbers of more than 28.
+_IN_POWERS_OF_TEN = 1e15
 
 
 def _decimals(value: float) -> int:
