@@ -62,7 +62,8 @@ def lead(sized: Sized, words: Wording) -> str:
         return words.text("lead", "parts_only", **figures)
     figures["offer"] = words.text("lead", _offer(sized), **figures)
     figures["parts"] = _training_parts(figures, words)
-    key = "parts_training" if figures["task"] == "training" else "parts" if "concurrency" in figures else "parts_simple"
+    cached = "concurrency" in figures and figures["kv_gib"] > 0  # a pipeline for pictures or an encoder keeps no cache
+    key = "parts_training" if figures["task"] == "training" else "parts" if cached else "parts_simple"
     host = words.text("lead", "host", **figures) if figures["host_gib"] >= _TOLD_HOST_GIB else ""
     return " ".join(part for part in (words.text("lead", key, **figures), host) if part)
 

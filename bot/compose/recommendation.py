@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bot.compose import headline, topics, training
+import re
+
+from bot.compose import headline, pictures, topics, training
 from bot.compose.assumptions import assumption_views
 from bot.compose.common import ALL_ACTIONS, say_why, write_fault
 from bot.compose.draft import Draft
@@ -17,6 +19,7 @@ from bot.heard import Heard
 from bot.sized import Sized, size
 from sizing.defaults import Defaults
 
+_ASKS_MEMORY = re.compile(r"v?ram\b|speicher|memory|\bGB\b", re.IGNORECASE)
 # Where no search is possible, the need is told on a card that holds nearly everything.
 _PROBE = {"accelerator": "nvidia-h200-sxm-141gb", "count": 1}
 
@@ -35,6 +38,7 @@ def write(draft: Draft, sized: Sized, heard: Heard, question: str, defaults: Def
         _write_nothing(draft, sized, options)
     else:
         _write_options(draft, options, heard, question)
+        draft.headline, draft.lead = _led_by_need(draft, sized, question, defaults)
 
 
 def _write_options(draft: Draft, options: Options, heard: Heard, question: str) -> None:
@@ -58,6 +62,14 @@ def _write_options(draft: Draft, options: Options, heard: Heard, question: str) 
     draft.assumptions = assumption_views(best, words)
     cite_devices([best], draft.sources)
     draft.actions = ALL_ACTIONS
+
+
+def _led_by_need(draft: Draft, sized: Sized, question: str, defaults: Defaults) -> tuple[str, str]:
+    """Of a pipeline for pictures the need in its formats stands beside the option, and before it where memory is asked for."""
+    need = pictures.need_headline(draft, sized.spec, defaults)
+    if need is None:
+        return draft.headline, draft.lead
+    return (need, draft.headline) if _ASKS_MEMORY.search(question) else (draft.headline, need)
 
 
 def _headline(best: Sized, draft: Draft) -> str:

@@ -6,19 +6,18 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from bot.compose import pictures
 from bot.compose.assumptions import assumption_views
 from bot.compose.common import say_warnings
 from bot.compose.draft import Draft
-from bot.compose.runnable import has_room
 from bot.explain import cite_devices, with_mark
 from bot.reply import names
 from bot.reply.wording import Wording
-from bot.sized import Sized, capacity_gib, size
+from bot.sized import Sized, capacity_gib
 from sizing.defaults import Defaults
 from sizing.work.vectors import Index
 
 # What pipelines are published in, the widest first.
-_NARROWER: Final = ("fp8", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "nf4")
 _MOST_WAYS: Final = 2
 Range = Mapping[str, float]
 
@@ -230,7 +229,7 @@ def _transcribe(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
 def _picture(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
     words, model = draft.words, _model(sized)
     draft.material.add_names([model])
-    usable = min((room for device in sized.devices if (room := capacity_gib(device))), default=0.0)
+    usable = _usable_gib(sized)
     offload = work["placement"] == "offload"
     key = "picture_no" if sized.verdict == "no" else "picture_offload" if offload else "picture"
     need = work["offload_gib"] if offload else work["resident_gib"]
@@ -271,26 +270,17 @@ def _picture(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
 
 
 def _say_ways(draft: Draft, sized: Sized, defaults: Defaults) -> None:
-    """Formats in which a pipeline that does not fit does run there, the widest first; a larger card where none does."""
-    words, found = draft.words, []
-    for weights in _NARROWER:
-        tried = size({**sized.spec, "weights": weights}, defaults)
-        if tried.estimate.ok and has_room(tried):
-            found.append(tried)
-    shown = []
-    for tried in found[:_MOST_WAYS]:
-        need = (tried.estimate.work or {})["offload_gib" if _in_turns(tried) else "resident_gib"]
-        draft.material.add(need * 2**30, "bytes")
-        name = names.weight_format(str(tried.spec["weights"]))
-        draft.material.add_names([name])
-        shown.append(words.text("work", "way_turns" if _in_turns(tried) else "way_whole", format=name, need=need))
-    key = "ways" if shown else "ways_none"
-    text = words.text("work", key, ways=words.listed(shown, "or"))
+    """Formats in which a pipeline that does not fit does run there; the first leads where no format was said."""
+    words, found = draft.words, pictures.ways(sized, defaults)
+    if found and not sized.spec.get("weights"):
+        draft.headline = pictures.narrower_headline(draft, sized, found[0], _model(sized), _usable_gib(sized))
+    shown = [pictures.way_text(one, draft) for one in found[:_MOST_WAYS]]
+    text = words.text("work", "ways" if shown else "ways_none", ways=words.listed(shown, "or"))
     draft.say("flip", text[:1].upper() + text[1:], draft.title("ways"))
 
 
-def _in_turns(sized: Sized) -> bool:
-    return (sized.estimate.work or {}).get("placement") == "offload"
+def _usable_gib(sized: Sized) -> float:
+    return min((room for device in sized.devices if (room := capacity_gib(device))), default=0.0)
 
 
 def _role(name: str, words: Wording) -> str:

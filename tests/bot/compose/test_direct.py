@@ -106,3 +106,21 @@ def test_the_time_of_a_run_leads_where_it_was_asked(question: str, first: str) -
     answer, _ = respond(question, ThreadState(), Context())
     assert re.search(first, answer.headline), answer.headline
     assert answer.unverified_numbers == ()
+
+
+PICTURES = [
+    ("Is 16gb vram enough for flux?", r"^Yes, in FP8 with its parts taking turns .* In BF16 FLUX.1-dev does not fit"),
+    ("Reicht eine 4060 Ti 16 GB für FLUX.1-dev?", r"^Ja, in FP8, die Teile abwechselnd"),
+    ("Läuft FLUX.1-dev in BF16 auf einer 4060 Ti 16 GB?", r"^Nein: FLUX.1-dev"),
+    ("Wie viel VRAM braucht FLUX?", r"^FLUX.1-dev in BF16 braucht 23,3\sGiB VRAM"),
+    ("How much VRAM does SDXL need?", r"^stable-diffusion-xl-base-1.0 in FP16 needs \S+\sGiB of VRAM"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "first"), PICTURES, ids=lambda text: text[:40])
+def test_pictures_have_formats_and_no_cache(question: str, first: str) -> None:
+    answer, _ = respond(question, ThreadState(), Context())
+    assert re.search(first, answer.headline), answer.headline
+    told = " ".join([answer.lead, *(paragraph.text for paragraph in answer.paragraphs)])
+    assert "KV" not in told
+    assert answer.unverified_numbers == ()

@@ -110,7 +110,7 @@ WORK = [
         "Archiv",
     ),
     ("does FLUX.1-dev fit on an RTX 4090?", "parts take turns", "transformer 22.2", "28 steps"),
-    ("Wan2.2 T2V A14B auf einer RTX 5090?", "^Nein", "Textencoder", "Wodurch es passt:"),
+    ("Wan2.2 T2V A14B auf einer RTX 5090?", "^Ja, in FP8, die Teile abwechselnd", "Textencoder", "Wodurch es passt:"),
 ]
 TRAINING = [
     (
