@@ -4,6 +4,7 @@ that fits."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from bot.heard import Heard
 from bot.sized import Sized, plain_spec, size, size_parsed
@@ -13,6 +14,8 @@ from sizing.enough import enough_of
 from sizing.errors import UserError
 from sizing.search.lacks import speed_lacks
 from sizing.sensitivity import best_format
+
+_LOSSLESS_BITS: Final = 7.9
 
 
 def sized_alternatives(specs: Sequence[Spec], heard: Heard, defaults: Defaults) -> list[Sized]:
@@ -28,14 +31,25 @@ def is_counted(spec: Spec) -> bool:
 
 
 def _counted(sized: Sized, defaults: Defaults) -> Sized:
-    """As many cards as it takes; as it is where the count was said, one is enough, or no number does."""
+    """As many cards as it takes; where the count was said, in a format that fits there; as it is where that does, or nothing would."""
     parsed = sized.parsed
-    if parsed is None or is_counted(sized.spec):
+    if parsed is None:
         return sized
+    if is_counted(sized.spec):
+        return _without_loss(sized, defaults) if sized.estimate.fits is False and not parsed.weights else sized
     enough = sized.verdict == "fits" and not any(
         True for _ in speed_lacks(parsed.targets, sized.estimate.speed, defaults)
     )
     return sized if enough else _found(sized, defaults) or sized
+
+
+def _without_loss(sized: Sized, defaults: Defaults) -> Sized:
+    """In a narrower format than the usual one that costs next to nothing; one that would is for the asker to choose."""
+    found = _found(sized, defaults)
+    before, after = sized.resolved, found.resolved if found else None
+    if found is None or before is None or after is None or before.weights.id == after.weights.id:
+        return sized
+    return found if (after.weights.bits_per_weight or 0.0) >= _LOSSLESS_BITS else sized
 
 
 def _in_its_format(sized: Sized, defaults: Defaults) -> Sized:

@@ -85,6 +85,10 @@ def worked_out(draft: Draft, heard: Heard, text: str, thread: ThreadState, defau
     open_point = heard.clarify.code if heard.clarify else ""
     if open_point in ("", "nothing_to_size", "contradiction") and special.write(draft, heard, text, thread, defaults):
         return _turn(draft, heard, text)
+    if not heard.specs and heard.request.get("other", {}).get("engines_compared"):
+        question = draft.words.text("explain", "which_engine", question=text)
+        if passages.write_explanation(draft, question):
+            return _turn(draft, heard, text)
     if open_point in _MUST_ASK:
         return _asked_back(draft, heard, text)
     heard = _without_nameless(heard)

@@ -194,3 +194,8 @@ def test_any_thread_is_answered_and_every_number_traced(turns: list[str]) -> Non
         assert answer.headline
         assert answer.unverified_numbers == ()
         assert ThreadState.model_validate_json(state.model_dump_json()) == state
+
+
+@pytest.mark.parametrize("text", ["SGLang vs vLLM", "vLLM oder Ollama, was nehmen wir?", "ollama or llama.cpp?"])
+def test_engines_alone_are_told_apart_from_the_notes(talk: Conversation, text: str) -> None:
+    talk.say(text).expect("llama.cpp", r"\[1\]", "Sources:|Quellen:").never("What should I work out", "Was genau soll")

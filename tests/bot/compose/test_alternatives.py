@@ -72,6 +72,13 @@ def test_engines_stand_side_by_side_each_in_a_format_that_fits(text: str, engine
     assert answer.unverified_numbers == ()
 
 
+def test_a_number_that_was_said_is_compared_in_a_format_that_costs_next_to_nothing() -> None:
+    text = "renting H100s vs buying 4x L40S for 500 internal users of Qwen3-32B"
+    answer = Conversation().say(text).expect("L40S costs less", "H100.* is faster").answer
+    assert answer.specs[1]["hardware"][0]["count"] == 4
+    assert [spec["weights"] for spec in answer.specs] == ["fp8", "fp8"]
+
+
 def test_an_engine_that_was_only_refused_is_not_compared() -> None:
     answer = Conversation().say("Qwen3-14B on a 3090 with llama.cpp instead of vLLM").answer
     assert len(answer.specs) == 1
