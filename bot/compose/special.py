@@ -15,6 +15,7 @@ from bot.compose import (
     focus,
     headline,
     nvlink,
+    ram_need,
     service,
     singles,
     slow,
@@ -44,7 +45,7 @@ from sizing.system.links import network_of
 from sizing.system.needs import Needs
 from sizing.system.ram import SERVICES_GB, channels, ram_bound_tokens_s, ram_of
 from sizing.units import GB, GIB
-from sizing.work.pipeline_training import ACTIVATIONS_BYTES_PER_MPIXEL, pipeline_training
+from sizing.work.pipeline_training import pipeline_training
 from sizing.work.rag import index_only
 
 _WORK_TASKS: Final = frozenset({"embedding", "reranking", "transcription", "image", "video"})
@@ -86,6 +87,7 @@ def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults:
         or (heard.intent == "cost" and _write_cost(draft, spec, heard, defaults))
         or _write_ecosystem(draft, spec, text)
         or advice.write(draft, spec, text)
+        or ram_need.write(draft, spec, heard, text, defaults)
         or _write_machine(draft, spec, heard, text, defaults)
     )
 
@@ -293,10 +295,9 @@ def _write_network(draft: Draft, parsed: WorkloadSpec) -> bool:
     network = network_of(
         Needs(devices=(), host=parsed.host, task=parsed.task, streams=streams, tokens_s=streams * 50.0)
     )
-    seconds = 40 / (network.line_gbit * 0.125 * 0.9)
-    draft.material.add_data(
-        {"streams": streams, "text": network.text_mbit_s, "line": network.line_gbit, "seconds": seconds, "size_gb": 40}
-    )
+    sizes = {"size_gb": system.EXAMPLE_GB, "line_gb_s": network.line_gb_s}
+    seconds = draft.work_out("copy", "size_gb / line_gb_s", "s", **sizes)
+    draft.material.add_data({"streams": streams, "text": network.text_mbit_s, "line": network.line_gbit, **sizes})
     draft.material.add(network.share_of_line, "share")
     draft.headline = words.text(
         "machine",
@@ -426,7 +427,7 @@ def _write_pipeline(draft: Draft, parsed: WorkloadSpec) -> bool:
     if found is None:
         return False
     words, lora = draft.words, bool(parsed.training and parsed.training.method in ("lora", "qlora"))
-    activations = ACTIVATIONS_BYTES_PER_MPIXEL
+    activations = found.activations_bytes
     need, pure = (
         draft.work_out(
             name, "states_bytes + activations_bytes", "bytes", states_bytes=states, activations_bytes=activations

@@ -124,3 +124,20 @@ def test_pictures_have_formats_and_no_cache(question: str, first: str) -> None:
     told = " ".join([answer.lead, *(paragraph.text for paragraph in answer.paragraphs)])
     assert "KV" not in told
     assert answer.unverified_numbers == ()
+
+
+RAM = [
+    ("How much RAM do I need to run gpt-oss-120b with a 4090?", r"^\d+ GB of RAM: .* lie there as experts", "--n-cpu-moe"),
+    ("Wie viel RAM für Llama 3.3 70B Q4 mit einer 4090?", r"^\d+ GB RAM: .* die übrigen Schichten hält RTX 4090", "-ngl"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "first", "flag"), RAM, ids=lambda text: text[:40])
+def test_ram_for_what_the_card_does_not_hold_leads(question: str, first: str, flag: str) -> None:
+    answer, _ = respond(question, ThreadState(), Context())
+    assert re.search(first, answer.headline), answer.headline
+    estimate = estimate_data(answer.specs[0])
+    assert estimate.fits and estimate.memory and estimate.memory.host.total_gib > 8
+    assert estimate.memory.host.total_gib < float(answer.headline.split()[0]) / 1.0737
+    assert "okens/s" in answer.lead and flag in answer.commands[0].code
+    assert answer.unverified_numbers == ()
