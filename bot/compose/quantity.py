@@ -1,4 +1,4 @@
-"""The one quantity that a message asks for: the longest context, the most users, how many adapters, what a draft costs, load time, disk."""
+"""The one quantity that a message asks for: the longest context, the most users, adapters, a draft's cost, load time, disk, KV cache."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, Literal, cast
 
 from bot.understand.planning import folded_text
 
-Quantity = Literal["context", "requests", "adapters", "draft", "load_time", "disk", "ram", "format"]
+Quantity = Literal["context", "requests", "adapters", "draft", "load_time", "disk", "ram", "format", "kv_cache"]
 
 _MOST: Final = r"(?:maximum|max\.?|largest|greatest|hoechste|groesste|maximale?)"
 _MANY: Final = rf"(?:how many|wie ?viele?n?|{_MOST} (?:number of|anzahl(?: an)?|zahl(?: der| an)?)?)"
@@ -25,6 +25,12 @@ _HOW_LONG: Final = (
     r"wie (?:lang\w*|viel|gross\w*)|welche\w* (?:maximale\w* )?)"
 )
 _CONTEXT: Final = r"(?:context|kontext\w*|ctx)\b"
+_BETWEEN: Final = (
+    r"(?:is|are|will|would|ist|sind|wird|the|its|a|der|den|dem|sein|ein|of|for|fuer|memory|vram|speicher|gb|gib)"
+)
+_SIZE_OF: Final = (
+    r"(?:how (?:much|large|big|many)|what(?: is|'s)|wie ?viele?|wie gross|(?:size|groesse) (?:of|von|des))"
+)
 _PATTERNS: Final[tuple[tuple[Quantity, re.Pattern[str]], ...]] = tuple(
     (cast("Quantity", name), re.compile(pattern))
     for name, pattern in (
@@ -43,6 +49,11 @@ _PATTERNS: Final[tuple[tuple[Quantity, re.Pattern[str]], ...]] = tuple(
         ),
         ("requests", rf"{_MANY} (?:\S+ ){{0,3}}?{_PEOPLE}\b|{_MOST} ?{_CONCURRENCY}|{_WHICH} (?:\S+ )?{_CONCURRENCY}"),
         ("format", rf"(?:best\w*|{_MOST}|highest|{_WHICH}) (?:\S+ )?(?:quant\w*|quantisierung\w*)(?!\w)"),
+        (
+            "kv_cache",
+            rf"^(?!.*\b(?:which|what|welche\w*) (?:gpus?|cards?|hardware|machine|(?:grafik)?karten?|rechner)\b)"
+            rf"(?:.*?\b(?:{_SIZE_OF} (?:{_BETWEEN} ){{0,4}}kv[- ]?caches?\b|kv[- ]?cache[- ](?:size|groesse)\b))",
+        ),
         ("ram", r"(?:how much|wie ?viel) (?:system ?|host ?|cpu ?)?(?:ram|arbeitsspeicher|dram)\b"),
     )
 )

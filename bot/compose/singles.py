@@ -1,4 +1,4 @@
-"""Answers to a single quantity that needs no verdict: adapters beside a model, what a draft costs, load time, room on disk."""
+"""Answers to a single quantity that needs no verdict: adapters beside a model, a draft's cost, load time, room on disk, the KV cache."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.compose.assumptions import assumption_views
 from bot.compose.draft import Draft
 from bot.compose.options import chart
 from bot.compose.quantity import quantity_of, rank_in
-from bot.explain import cite_devices, with_mark
+from bot.explain import cite_devices, kv_formula, with_mark
 from bot.heard import Heard
 from bot.reply import names
 from bot.sized import Sized, size
@@ -28,6 +28,11 @@ _RANK: Final = 16
 _MOST_ADAPTERS: Final = 1000
 _SHOWN_FORMATS: Final = ("bf16", "fp8", "q4_k_m")
 _TOLD_MEDIA: Final = ("nvme_gen4", "sata_ssd", "10gbe", "1gbe")
+# Any card with room will do: what a token caches hangs on the model, the format and the engine alone.
+_ANY_CARD: Final = "nvidia-h200-sxm-141gb"
+_NARROW: Final = {"vLLM": "fp8", "SGLang": "fp8", "TensorRT-LLM": "fp8"}
+_TELLING_SHARE: Final = 0.02
+_BEARING_ON_CACHE: Final = ("context_tokens", "concurrency", "kv_cache")
 Say = Callable[[Draft, Heard, Defaults], bool]
 
 
@@ -214,8 +219,40 @@ def _disk(draft: Draft, heard: Heard, defaults: Defaults) -> bool:
     return True
 
 
+def _kv_cache(draft: Draft, heard: Heard, defaults: Defaults) -> bool:
+    """What a model caches by the token, the request and altogether, where no hardware is named; and half as wide."""
+    spec = _only(heard)
+    if spec is None or not spec.get("model") or spec.get("hardware") or spec.get("task") == "training":
+        return False
+    sized = size({**spec, "hardware": [{"accelerator": _ANY_CARD}]}, defaults)
+    if not sized.estimate.ok or not sized.devices or not sized.figures["kv_gib"]:
+        return False
+    narrow = size({**sized.spec, "kv_cache": _NARROW.get(sized.figures["engine"], "q8_0")}, defaults)
+    words, count = draft.words, int(sized.figures["concurrency"])
+    each = sized.figures["kv_gib"] / count
+    draft.considered = [sized, narrow]
+    draft.material.add_data({"each_gib": each})
+    draft.headline = words.text(
+        "single", "kv", each_gib=each, at_once=words.text("single", "kv_sum", **sized.figures) if count > 1 else "",
+        **sized.figures,
+    )  # fmt: skip
+    told = [kv_formula(sized, words)]
+    rest = each - sized.figures["kv_token_gib"] * sized.figures["context"]
+    if rest > _TELLING_SHARE * each:
+        draft.material.add_data({"rest_gib": rest})
+        told.append(words.text("single", "kv_rest", rest_gib=rest))
+    if narrow.estimate.ok and 0 < narrow.figures["kv_gib"] < sized.figures["kv_gib"]:
+        told.append(words.text("single", "kv_narrow", narrow=narrow.figures["kv"], narrow_gib=narrow.figures["kv_gib"]))
+    told = [part for part in told if part]
+    told[:1] = [with_mark(part, draft.sources.topic("kv_cache", part)) for part in told[:1]]
+    draft.lead = " ".join(told)
+    draft.say("note", words.text("single", "kv_next"), draft.title("next_step"))
+    draft.assumptions = tuple(view for view in assumption_views(sized, words) if view.field in _BEARING_ON_CACHE)
+    return True
+
+
 _BY_QUANTITY: Final[Mapping[Any, Say]] = {
-    "draft": _draft_model, "load_time": _load_time, "disk": _disk,
+    "draft": _draft_model, "load_time": _load_time, "disk": _disk, "kv_cache": _kv_cache,
 }  # fmt: skip
 
 
