@@ -15,6 +15,7 @@ from bench.grounding.facts import Fact, facts_in
 from bot.answer import Answer
 from bot.conversation import respond
 from bot.thread import Context, ThreadState
+from sizing.estimate import DerivationStep
 
 _ENGINE = str(Path(sizing.__file__).parent)
 _CATALOGUE = str(Path(sizing.__file__).parent / "catalogue")
@@ -59,11 +60,14 @@ def _below(limit: Fact) -> Iterator[Fact]:
 
 @contextmanager
 def _watched() -> Iterator[list[tuple[str, Any]]]:
-    """The name and the value of every call from outside the engine into it; the catalogue as a whole is no figure."""
+    """The name and the value of every call from outside the engine into it; the catalogue as a whole is no figure.
+
+    A sum that the answer has worked out by the engine is none either: it counts where it is carried and comes out again.
+    """
     returned: list[tuple[str, Any]] = []
 
     def watch(frame: FrameType, event: str, value: Any) -> None:
-        if event != "return" or value is None:
+        if event != "return" or value is None or isinstance(value, DerivationStep):
             return
         file = frame.f_code.co_filename
         caller = frame.f_back

@@ -6,6 +6,7 @@ from typing import Final
 
 from bot.compose.draft import Draft
 from bot.explain import with_mark
+from bot.guard import marks_in
 from bot.sized import Sized, device_counts
 from knowledge.claims import Subject, concerning
 
@@ -16,11 +17,17 @@ _SIXTEEN_BIT: Final = frozenset({"bf16", "fp16"})
 def say_contradictions(draft: Draft, question: str) -> None:
     """Tells the refuted claims that concern what is sized, or that the question or a quoted passage repeats."""
     subjects = [_subject(one) for one in draft.sized]
-    quoted = [paragraph.text for paragraph in draft.paragraphs if paragraph.kind == "why"]
+    quoted = [part.text for part in draft.paragraphs if part.kind == "why" and _quotes_document(part.text, draft)]
     for claim in concerning([question, draft.headline, draft.lead, *quoted], subjects)[:_MOST]:
         text = draft.words.text("contradiction", "guide", title=claim.title, told=claim.told[draft.lang])
         draft.material.add_source(text, draft.lang)
         draft.say("note", with_mark(text, draft.sources.topic("contradictions", text)), draft.title("contradiction"))
+
+
+def _quotes_document(text: str, draft: Draft) -> bool:
+    """Our own notes repeat no claim that the engine refutes; what they share with one is its words."""
+    kinds = {f"[{citation.n}]": citation.kind for citation in draft.sources.citations}
+    return any(kinds.get(mark) == "document" for mark in marks_in(text))
 
 
 def _subject(sized: Sized) -> Subject:

@@ -12,7 +12,7 @@ from bot.explain import with_mark
 from bot.sized import is_machine
 from sizing.catalogue.load import catalogue
 from sizing.cost import board_sizes
-from sizing.economics import UTILISATIONS, Total, break_even, energy_step, joule_step, totals
+from sizing.economics import Total, break_even, energy_step, joule_step, per_million, totals
 
 _AMOUNTS: Final = frozenset({"amount", "planning_amount", "machine"})
 _ENERGY: Final = re.compile(r"kwh|strom|electric|energy|energie|joule|watt", re.IGNORECASE)
@@ -179,7 +179,7 @@ def _millions(bill: Bill) -> Iterator[str]:
     low, high = (bill.million(way, row.utilisation, one) for one in (rate.high, rate.low))
     yield bill.text("million_range", low=low, high=high)
     steps = []
-    for share in UTILISATIONS:
+    for share in (one.utilisation for one in per_million(dict(bill.cost), rate.expected)):
         material.add(share, "share")
         steps.append(bill.text("million_step", share=share, price=bill.million(way, share, rate.expected)))
     yield bill.text(f"million_steps_{way}", steps=", ".join(steps))

@@ -31,23 +31,55 @@ _TOLD_HOST_GIB: Final = 2.0
 
 def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: Defaults) -> bool:
     """Fills the draft where a message gives the tokens/s it gets and asks about them; False for anything else."""
-    rate = ((heard.request.get("other") or {}).get("observed") or {}).get("tok_s")
+    seen = _seen(heard)
     last = thread.last_sized
     specs = heard.specs or (last.specs if last else ())
-    if not rate or not _ASKS.search(text) or len(specs) != 1 or heard.asks("compare", "cost", "finetune"):
+    if seen is None or not _ASKS.search(text) or len(specs) != 1 or heard.asks("compare", "cost", "finetune"):
         return False
     sized = size(specs[0], defaults)
     speed, known = sized.estimate.speed, sized.spec.get("model") and sized.spec.get("hardware")
     one = (sized.figures.get("concurrency") or 1) == 1
     if not known or not sized.estimate.fits or not one or speed is None or sized.resolved is None:
         return False
-    seen = Observation(sources=("figures",), engine=sized.resolved.engine.name, decode_tok_s=float(rate), concurrency=1)
-    found = diagnose(seen, sized.estimate)
-    compared = next((one for one in found.compared if one.quantity == "decode_tok_s" and one.expected), None)
+    found = diagnose(seen.model_copy(update={"engine": sized.resolved.engine.name}), sized.estimate)
+    compared = next((one for one in found.compared if one.expected), None)
     if compared is None or compared.expected is None:
         return False
-    _write(draft, sized, sized.resolved, found, compared, defaults)
+    if compared.quantity == "prefill_tok_s":
+        _write_reading(draft, sized, compared)
+    else:
+        _write(draft, sized, sized.resolved, found, compared, defaults)
+    draft.assumptions = assumption_views(sized, draft.words)
+    cite_devices([sized], draft.sources)
+    draft.actions = ("why", "launch", "loadtest", "export")
     return True
+
+
+def _seen(heard: Heard) -> Observation | None:
+    """The rate that the message gives for one request: of writing, else of reading prompts."""
+    rates = (heard.request.get("other") or {}).get("observed") or {}
+    for told, field in (("tok_s", "decode_tok_s"), ("prefill_tok_s", "prefill_tok_s")):
+        if rates.get(told):
+            return Observation.model_validate({"sources": ("figures",), "concurrency": 1, field: float(rates[told])})
+    return None
+
+
+def _reading_key(compared: Compared) -> str:
+    """What is a little under the range is no fault, and not within it either."""
+    if compared.judgement == "as_expected" and compared.expected and compared.observed < compared.expected.low:
+        return "just_under"
+    return compared.judgement or "as_expected"
+
+
+def _write_reading(draft: Draft, sized: Sized, compared: Compared) -> None:
+    """A rate at which prompts are read: bound by compute, and by the link where several cards share each layer."""
+    draft.intent, draft.sized, draft.asks_back = "explain", [sized], False
+    draft.material.add(compared.observed, "rate")
+    params = {**sized.figures, "observed": compared.observed, "rate": compared.expected}
+    draft.headline = draft.words.text("slow", f"reading_{_reading_key(compared)}", **params)
+    text = draft.words.text("slow", "reading_cards" if len(sized.devices) > 1 else "reading_why")
+    topic = "pcie" if len(sized.devices) > 1 else "prefill"
+    draft.lead = with_mark(text, draft.sources.topic(topic, text))
 
 
 def _write(
@@ -64,9 +96,6 @@ def _write(
     else:
         draft.headline = draft.words.text("slow", compared.judgement or "as_expected", **params)
         draft.lead = _with_mark(draft, draft.words.text("slow", "normal_why", **params))
-    draft.assumptions = assumption_views(sized, draft.words)
-    cite_devices([sized], draft.sources)
-    draft.actions = ("why", "launch", "loadtest", "export")
 
 
 def _write_slow(

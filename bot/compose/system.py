@@ -44,7 +44,7 @@ _TOPICS: Final[Mapping[Focus, str]] = {
     "ecosystem": "tpu_npu",
 }
 _TITLES: Final[Mapping[Focus, str]] = {"limit": "power_limit", "storage": "storage"}
-_EXAMPLE_GB: Final = 40.0  # of our sentences: a 70B model in 4 bit
+EXAMPLE_GB: Final = 40.0  # of our sentences: a 70B model in 4 bit
 _HOURS_PER_MONTH: Final = 730.0
 _TOLD_MEDIA: Final = frozenset({"nvme_gen4", "object_store_32", "10gbe", "sata_ssd", "1gbe"})
 _POWER_PARTS: Final[tuple[Focus, ...]] = ("supply", "circuit", "limit", "heat", "energy")
@@ -401,9 +401,9 @@ def _storage(told: _Told) -> Iterator[str]:
         return
     yield told.text("disks_bare", system=disks.system_gb, databases=disks.databases_gb, logs=disks.logs_gb)
     rates = dict(media())
-    told.draft.material.add_data({"size_gb": _EXAMPLE_GB})
+    told.draft.material.add_data({"size_gb": EXAMPLE_GB})
     times = {
-        name: told.draft.work_out("load", "size_gb / rate_gb_s", "s", size_gb=_EXAMPLE_GB, rate_gb_s=rates[name])
+        name: told.draft.work_out("load", "size_gb / rate_gb_s", "s", size_gb=EXAMPLE_GB, rate_gb_s=rates[name])
         for name in ("nvme_gen4", "nvme_gen3", "sata_ssd")
     }
     yield told.text("load_rule", nvme=times["nvme_gen4"], old=times["nvme_gen3"], sata=times["sata_ssd"])
@@ -446,8 +446,8 @@ def _network(told: _Told) -> Iterator[str]:
         share=network.share_of_line,
         line=network.line_gbit,
     )
-    told.draft.material.add_data({"size_gb": _EXAMPLE_GB})
-    sizes = {"size_gb": _EXAMPLE_GB, "line_gb_s": network.line_gb_s}
+    told.draft.material.add_data({"size_gb": EXAMPLE_GB})
+    sizes = {"size_gb": EXAMPLE_GB, "line_gb_s": network.line_gb_s}
     seconds = told.draft.work_out("copy", "size_gb / line_gb_s", "s", **sizes)
     yield told.text("network_more", time=seconds, line=network.line_gbit)
     if network.between_gbit:

@@ -94,7 +94,7 @@ def _from_observations(weights: dict[Intent, float], other: Mapping[str, Any]) -
     """A figure that was measured is told because it surprises: why is it so, and is that the speed to expect?"""
     if other.get("observed"):
         weights.setdefault("explain", 2.3)
-        if {"tok_s", "ttft_s", "s"} & set(other["observed"]):
+        if {"tok_s", "prefill_tok_s", "ttft_s", "s"} & set(other["observed"]):
             weights.setdefault("throughput", 2.25)
 
 

@@ -101,6 +101,18 @@ _TTFT_AFTER = re.compile(
     r"los\b|anfang\w*|da sein|reagier\w*)|latency|latenz|antwortzeit|before (?:it|"
     r"the) (?:starts|first)|reaktionszeit|wartezeit|response time)"
 )
+# A rate of reading: "prompt speed drops from 1045 to 379 T/s", "380 t/s prompt eval"; a prompt's length beside a rate names none.
+_OF_READING_BEFORE = re.compile(
+    r"\b(?:prefill\w*|pp\d*|prompt[- ]?(?:speed|process\w*|eval\w*|ingest\w*|throughput|rate|tempo|verarbeitung\w*|geschwindigkeit|"
+    r"durchsatz)|(?:lese|einlese)(?:tempo|geschwindigkeit))\b(?![^.!?;]*\b(?:tg\d*|gen\w*|decod\w*|writ\w*|output|ausgabe|schreib\w*)\b)"
+    r"[^.!?;]{0,40}$"
+)
+_OF_READING_AFTER = re.compile(
+    r"\s?(?:(?:of|for|in|on|beim|bei|im) )?(?:the |der )?(?:prefill\w*|pp\d*\b|prompt[- ]?(?:process\w*|eval\w*|speed|verarbeitung))"
+)
+_OF_WRITING_AFTER = re.compile(
+    r"\s?(?:(?:of|for|in|on|beim|bei|im) )?(?:the |der )?(?:tg\d*\b|gen\w*|decod\w*|output|ausgabe|schreib\w*)"
+)
 _END_TO_END = re.compile(
     r"\b(?:end[- ]to[- ]end|e2e|gesamt(?:zeit|dauer|antwort)|whole (?:answer|response)|"
     r"complete (?:answer|response)|komplette antwort|fertig\w*|total time|pro (?:seite|bild|"
@@ -193,14 +205,21 @@ def speed_readings(place: Surroundings, text: str) -> Iterator[Reading]:
                 "tokens_s_total" if total else "tokens_s_per_user", quantity.value, start, end, 6.0, "rate wished"
             )
         else:
+            measured = "prefill_tok_s" if _is_of_reading(place) else "tok_s"
             yield Reading(
-                "observed_tok_s" if kind != "claimed" else "claimed_tok_s",
+                f"observed_{measured}" if kind != "claimed" else f"claimed_{measured}",
                 quantity.value,
                 start,
                 end,
                 6.0,
                 "rate " + kind,
             )
+
+
+def _is_of_reading(place: Surroundings) -> bool:
+    if _OF_WRITING_AFTER.match(place.right):
+        return False
+    return bool(_OF_READING_AFTER.match(place.right) or _OF_READING_BEFORE.search(place.left))
 
 
 def _time(place: Surroundings, text: str, start: int, end: int) -> Iterator[Reading]:

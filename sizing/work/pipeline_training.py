@@ -10,12 +10,12 @@ from sizing.architecture.types import Architecture
 # 16 bit; 16 bit with an 8-bit optimizer. LoRA keeps the base in 16 bit and adds a few per cent.
 _MIXED, _PURE, _SMALL, _LORA = 18.0, 8.0, 6.0, 2.2
 # Activations of one megapixel with checkpointing: planning figure after Flux trainers that just run in 24 GB with LoRA over an 8-bit base.
-ACTIVATIONS_BYTES_PER_MPIXEL = 6.0 * 2**30
+_ACTIVATIONS_BYTES_PER_MPIXEL = 6.0 * 2**30
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineTraining:
-    """Bytes by method; `frozen_bytes` of everything that is not trained, in 16 bit."""
+    """Bytes by method; `frozen_bytes` of everything that is not trained, in 16 bit; `activations_bytes` of a picture of one megapixel."""
 
     role: str
     params: int
@@ -24,6 +24,7 @@ class PipelineTraining:
     small_bytes: float
     lora_bytes: float
     frozen_bytes: float
+    activations_bytes: float
 
 
 def pipeline_training(model: Architecture) -> PipelineTraining | None:
@@ -35,4 +36,5 @@ def pipeline_training(model: Architecture) -> PipelineTraining | None:
         return None
     role, params = max(drawing, key=lambda part: part[1])
     frozen = 2.0 * sum(size for name, size in known if name != role)
-    return PipelineTraining(role, params, _MIXED * params, _PURE * params, _SMALL * params, _LORA * params, frozen)
+    states = (_MIXED * params, _PURE * params, _SMALL * params, _LORA * params)
+    return PipelineTraining(role, params, *states, frozen, _ACTIVATIONS_BYTES_PER_MPIXEL)

@@ -25,6 +25,7 @@ OTHERS = [
     "LoRA for Llama 3.1 8B on an RTX 4090",
     "Was ist der KV-Cache?",
     "What is a B200?",
+    "GTX 1080 Ti 11GB, is it even worth trying 8B models? 5 tok/s is ok for me",
 ]
 
 
