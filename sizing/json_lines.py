@@ -14,6 +14,7 @@ from sizing.errors import UserError
 
 # Faults of ours, caught at the edge of a command so that the lines after them are still answered.
 OWN_FAULTS = (LookupError, ValueError, TypeError, ArithmeticError, AttributeError, RecursionError)
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 def own_fault(ident: object, fault: BaseException) -> dict[str, object]:
@@ -39,10 +40,13 @@ def read_value(line: str) -> object:
     """The value on one line.
 
     Raises:
-        UserError: the line is no JSON (NaN and Infinity are none), is nested too deeply, or has a number of thousands of digits.
+        UserError: the line is no JSON (NaN and Infinity are none), is nested too deeply, has a number of thousands of digits, or a key
+            twice, of which only one could count.
     """
     try:
-        return json.loads(line, parse_constant=_refuse_constant)
+        return json.loads(
+            line.removeprefix(_BYTE_ORDER_MARK), parse_constant=_refuse_constant, object_pairs_hook=_object
+        )
     except RecursionError:
         raise UserError("line", line[:80], "not JSON: nested too deeply") from None
     except ValueError as fault:
@@ -68,6 +72,21 @@ def tolerant(stream: TextIO) -> TextIO:
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(encoding="utf-8", errors="replace")
     return stream
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if _met(name, seen))
+        raise ValueError(f"the key {twice[:80]!r} stands twice in one object")
+    return found
+
+
+def _met(name: str, seen: set[str]) -> bool:
+    met = name in seen
+    seen.add(name)
+    return met
 
 
 def _refuse_constant(name: str) -> float:

@@ -21,6 +21,7 @@ _UNKNOWN: Final = {
 }
 _INDEX = re.compile(r"\.\d+(?=\.|$)")
 _LONGEST_VALUE = 60
+_CONFIG: Final = "model.config."
 
 
 def fault_text(fault: Failure, words: Wording) -> str:
@@ -30,6 +31,9 @@ def fault_text(fault: Failure, words: Wording) -> str:
         return words.text("error", _MISSING[field])
     if field in _UNKNOWN and _is_unknown(fault):
         return _unknown(field, fault, words)
+    in_file = field.removeprefix(_CONFIG)
+    if in_file != field and fault.value is None:
+        return words.text("error", "config_lacks", name=in_file)
     if fault.value is None or isinstance(fault.value, (dict, list)):
         return _with_detail(words.text("error", "impossible_bare", label=field_label(field, words)), fault, words)
     shown = _short(fault.value)
@@ -40,6 +44,8 @@ def field_label(field: str, words: Wording) -> str:
     """The name of a field of the spec; a nested field falls back to its group."""
     if words.has("field", field):
         return words.label("field", field)
+    if field.startswith(_CONFIG):
+        return f"{words.label('field', 'model.config')} ({field.removeprefix(_CONFIG)})"
     group = field.partition(".")[0]
     return words.label("field", group if words.has("field", group) else field)
 

@@ -205,6 +205,8 @@ class Wording(string.Formatter):
 
     def money(self, amount: float, currency: str, decimals: int | None = None) -> str:
         """An amount with its currency; cents only below 100."""
+        if abs(amount) >= _IN_POWERS_OF_TEN:
+            return f"{self.number(amount)}{NO_BREAK}{currency}"
         places = (2 if abs(amount) < 100 else 0) if decimals is None else decimals
         places = 4 if 0 < abs(amount) < 0.1 and decimals is None else places
         digits = "#,##0" + ("." + "0" * places if places else "")

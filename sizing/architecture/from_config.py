@@ -43,13 +43,15 @@ def architecture_from_config(config: Config, model_id: str = "config.json") -> A
     """
     text = config.get("text_config") or config.get("llm_config") or config
     if not isinstance(text, Mapping):
-        raise UserError("model.config", type(text).__name__, "text_config in model.config must be an object")
+        raise UserError(
+            "model.config.text_config", type(text).__name__, "text_config in model.config must be an object"
+        )
     shape = {name: _number(text, keys) for name, keys in _ALIASES.items()}
     for key in _COUNTS:
         _whole(key, text.get(key), 0)
     for name in _REQUIRED:
         if not shape[name]:
-            raise UserError("model.config", None, f"model.config has no {name!r}; {_WHOLE_FILE}")
+            raise UserError(f"model.config.{name}", None, f"model.config has no {name!r}; {_WHOLE_FILE}")
     entry = _entry(config, text, shape, model_id)
     _require_sense(entry)
     entry["params_total"] = _total(entry)
@@ -69,7 +71,7 @@ def _whole(key: str, value: object, least: int) -> int | None:
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and least <= value <= _LARGEST):
         return value
     message = f"{key} in model.config must be a whole number from {least} to {_LARGEST:,}, got {str(value)[:80]!r}"
-    raise UserError("model.config", str(value)[:80], message)
+    raise UserError(f"model.config.{key}", str(value)[:80], message)
 
 
 def _require_sense(entry: Mapping[str, Any]) -> None:
@@ -80,12 +82,16 @@ def _require_sense(entry: Mapping[str, Any]) -> None:
         text = (
             f"num_attention_heads in model.config must be at most hidden_size ({hidden:,}) where head_dim is not given"
         )
-        raise UserError("model.config", heads, f"{text}, got {heads:,}")
+        raise UserError("model.config.num_attention_heads", heads, f"{text}, got {heads:,}")
     for name in ("qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim") if attention.get("kv_lora_rank") else ():
         if not attention.get(name):
-            raise UserError("model.config", None, f"model.config has kv_lora_rank but no {name}; {_WHOLE_FILE}")
+            raise UserError(f"model.config.{name}", None, f"model.config has kv_lora_rank but no {name}; {_WHOLE_FILE}")
     if entry["moe"] and not entry["moe"]["moe_intermediate_size"]:
-        raise UserError("model.config", None, f"model.config has experts but no moe_intermediate_size; {_WHOLE_FILE}")
+        raise UserError(
+            "model.config.moe_intermediate_size",
+            None,
+            f"model.config has experts but no moe_intermediate_size; {_WHOLE_FILE}",
+        )
     moe = entry["moe"] or {"experts_per_token": 0, "num_experts": 0, "first_k_dense": 0}
     layers = entry["num_hidden_layers"]
     for name, value, most in (
@@ -96,7 +102,7 @@ def _require_sense(entry: Mapping[str, Any]) -> None:
     ):
         if value > most:
             raise UserError(
-                "model.config", value, f"{name} in model.config must be at most {most:,} here, got {value:,}"
+                f"model.config.{name}", value, f"{name} in model.config must be at most {most:,} here, got {value:,}"
             )
 
 
@@ -158,7 +164,9 @@ def _linear(text: Config) -> dict[str, Any]:
         for name in ("linear_num_key_heads", "linear_key_head_dim", "linear_value_head_dim"):
             if not text.get(name):
                 raise UserError(
-                    "model.config", None, f"model.config has linear_num_value_heads but no {name}; {_WHOLE_FILE}"
+                    f"model.config.{name}",
+                    None,
+                    f"model.config has linear_num_value_heads but no {name}; {_WHOLE_FILE}",
                 )
         return {
             "kind": "gated_deltanet",

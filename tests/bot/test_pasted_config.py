@@ -1,6 +1,7 @@
 """What a pasted `config.json` says of itself is shown only where it is a name."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -28,3 +29,15 @@ def test_a_hostile_name_is_not_repeated(name: str, shown: str) -> None:
     said = text(answer)
     assert f"{shown} fits on RTX 4090" in " ".join(said.split())
     assert shown in name or name not in said
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"num_hidden_layers": -1}, "config.json (num_hidden_layers): „-1“ ist keine mögliche Angabe."),
+        ({"num_hidden_layers": None}, "In der config.json fehlt num_hidden_layers. Gebraucht wird die ganze Datei."),
+    ],
+)
+def test_a_config_that_cannot_be_names_its_line_in_german(changed: dict[str, Any], says: str) -> None:
+    answer, _ = respond(f"Reicht eine RTX 4090? {json.dumps(_CONFIG | changed)}", ThreadState(), Context())
+    assert answer.headline == says

@@ -67,7 +67,7 @@ def test_a_hostile_config_is_refused_by_the_name_of_its_field(changed: dict[str,
     spec = {"model": {"config": _CONFIG | changed}, "hardware": [{"accelerator": "RTX 4090"}]}
     found = estimate_data(spec)
     assert found.error is not None
-    assert (found.ok, found.error.field, named in found.error.message) == (False, "model.config", True)
+    assert (found.ok, found.error.field, named in found.error.message) == (False, f"model.config.{named}", True)
 
 
 def test_one_expert_of_one_is_no_fault() -> None:
@@ -102,3 +102,13 @@ def test_a_config_is_sized_or_refused_whatever_it_holds(changed: dict[str, Any])
 def test_a_bare_size_is_sized_within_what_models_have(size: float, sized: bool, task: str) -> None:
     spec = {"task": task, "model": {"params_b": size}, "hardware": [{"accelerator": "H100"}]}
     assert estimate_data(spec).ok is sized
+
+
+@pytest.mark.parametrize("line", ['{"id": 1, "id": 2}', '{"hardware": [{"count": 1, "count": 2}]}'])
+def test_a_key_that_stands_twice_is_refused(line: str) -> None:
+    with pytest.raises(UserError, match="stands twice"):
+        read_value(line)
+
+
+def test_the_mark_that_windows_puts_before_a_file_is_read_over() -> None:
+    assert read_value('\ufeff{"id": 1}') == {"id": 1}
