@@ -11,6 +11,7 @@ from bot.compose.changes import change_text, named_in
 from bot.compose.common import write_fault
 from bot.compose.draft import Draft
 from bot.compose.faults import field_label
+from bot.compose.labels import option_label
 from bot.heard import Heard
 from bot.reply.wording import Wording
 from bot.sized import Sized, size
@@ -69,7 +70,10 @@ def deeper(draft: Draft, thread: ThreadState, depth: int, defaults: Defaults) ->
     if turn is None:
         draft.headline = draft.words.text("refusal", "no_thread")
         return None
-    sized = size(turn.specs[0], defaults)
+    several = [size(spec, defaults) for spec in (turn.specs if "compare" in turn.intents else turn.specs[:1])]
+    sized = comparison.ranked(several)[0]
+    if len(several) > 1:
+        draft.lead = draft.words.text("explain", "why_of", label=option_label(sized, draft.words, with_model=True))
     draft.intent = "explain"
     draft.sized = [sized]
     deepest = explain.levels(sized)

@@ -65,3 +65,13 @@ def test_where_none_fits_the_closest_is_the_one_that_is_least_too_small() -> Non
     assert answer.headline == "None of them fits; H100 SXM 80 GB comes closest."
     assert "short on each card. H100 SXM 80 GB: " in answer.lead
     assert "the same load on both" not in " ".join(part.text for part in answer.paragraphs)
+
+
+def test_why_after_a_comparison_is_about_the_one_that_fits() -> None:
+    _, thread = respond("Does Qwen3 32B in fp8 fit on one L40S, 16k, 5 concurrent requests?", ThreadState(), Context())
+    _, thread = respond("compare that with 2x L40S", thread, Context())
+    for _ in range(2):
+        answer, thread = respond("why?", thread, Context())
+        assert "2 × L40S" in answer.lead
+        assert len(answer.estimates[0]["memory"]["per_device"]) == 2
+        assert answer.unverified_numbers == ()
