@@ -77,6 +77,7 @@ def _write(draft: Draft, one: Sized, system: System, defaults: Defaults) -> None
             files=ram.files_gb,
             reserve=ram.reserve_gb,
             offloaded=ram.offloaded_gb,
+            least=ram.offloaded_gb + ram.services_gb,
         ),
         draft.title("ram"),
     )
