@@ -11,6 +11,7 @@ chat: setup
 setup: $(VENV)/.ready
 
 $(VENV)/.ready: pyproject.toml constraints.txt
+	@echo "Setting up $(VENV): packages are downloaded once, which takes some minutes and says nothing meanwhile."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embeddings,dev]'
 	$(BIN)/sizewise knowledge refresh
