@@ -28,7 +28,8 @@ Outcome = Literal["supported", "wrong topic", "claim not in passage", "no citati
 _MARK = re.compile(r"\[(\d{1,3})\]")
 _SUBJECTS: Final[Mapping[str, str]] = {
     "import": "import", "embedding": "work", "vector index": "index", "vektorindex": "index", "pictures": "pictures", "bilder": "pictures",
-    "power supply": "psu", "netzteil": "psu", "circuit": "circuit", "stromkreis": "circuit", "power limit": "psu", "leistungsgrenze": "psu",
+    "power supply": "psu", "netzteil": "psu", "circuit": "circuit", "stromkreis": "circuit", "power limit": "limit",
+    "leistungsgrenze": "limit",
     "heat and noise": "heat", "wärme und lautstärke": "heat", "network": "network", "netzwerk": "network", "pcie": "pcie",
     "processor": "cpu", "prozessor": "cpu", "ram": "ram", "arbeitsspeicher": "ram", "speed": "work", "tempo": "work",
     "training": "training", "what fits": "training", "was passt": "training", "cost": "cost", "kosten": "cost", "preis": "cost",
