@@ -13,7 +13,7 @@ from sizing.defaults import Defaults
 from sizing.enough import enough_of
 from sizing.errors import UserError
 from sizing.search.lacks import speed_lacks
-from sizing.sensitivity import best_format
+from sizing.sensitivity import best_format, usual_formats
 
 _LOSSLESS_BITS: Final = 7.9
 
@@ -53,7 +53,8 @@ def _without_loss(sized: Sized, defaults: Defaults) -> Sized:
 
 
 def _in_its_format(sized: Sized, defaults: Defaults) -> Sized:
-    """In the format one would run there where none was said: 8 bit where it fits, else the widest that does."""
+    """In the format one would run there where none was said: 8 bit where it fits, else the widest that does, else the one that comes
+    closest."""
     parsed = sized.parsed
     if parsed is None or parsed.weights or parsed.task != "inference" or not sized.estimate.ok:
         return sized
@@ -61,7 +62,8 @@ def _in_its_format(sized: Sized, defaults: Defaults) -> Sized:
     if found is not None:
         return found
     best = best_format(parsed, defaults)
-    return sized if best is None else size({**sized.spec, "weights": best[0]}, defaults)
+    chosen = best[0] if best else usual_formats(parsed, defaults)[-1]
+    return size({**sized.spec, "weights": chosen}, defaults)
 
 
 def _found(sized: Sized, defaults: Defaults) -> Sized | None:

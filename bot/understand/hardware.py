@@ -123,7 +123,7 @@ def machines(
         return _unnamed(text, standing, figures, processor)
     together, layout, rest = _arranged(text, standing, slash)
     if layout == "alternatives":
-        together = _counted_ahead(figures, together)
+        together = _counted_each(text, _counted_ahead(figures, together))
     pieces = _loose_pieces(text, figures, together)
     return Machines(
         tuple(_as_device(m, pieces) for m in together), tuple(_as_device(m, None) for m in rest), layout,
@@ -230,6 +230,21 @@ def _counted_ahead(
         return list(together)
     ahead = [r for _, r in figures if r.rule == "devices" and r.end <= together[0].start and 1 < r.number <= 4096]
     return [replace(m, count=int(ahead[-1].number)) for m in together] if ahead else list(together)
+
+
+_OF_EACH = re.compile(
+    r"\b(?P<n>\d{1,4})\s?(?:x\s|pieces |cards |gpus |karten |stueck )?(?:of each|of both|von (?:jede[rm]|beiden))\b|"
+    r"\b(?:je|jeweils)\s(?P<pieces>\d{1,4})\s?(?:x\b|stueck|stk|karten?|cards?|gpus?)"
+)
+
+
+def _counted_each(text: Text, together: Sequence[DeviceMention]) -> list[DeviceMention]:
+    """ "MI300X vs H200, 8 of each", "je 4 Stück": a count said once for all alternatives."""
+    found = _OF_EACH.search(text.folded)
+    count = int(found["n"] or found["pieces"]) if found else 0
+    if not count or any(m.count is not None or m.asked for m in together):
+        return list(together)
+    return [replace(m, count=count) for m in together]
 
 
 _UNNAMED = re.compile(
