@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from bot.answer import Answer, Table
 from bot.reply.plain import cited
@@ -42,6 +43,9 @@ def markdown(answer: Answer) -> str:
     if answer.assumptions:
         listed = [f"- {_plain(a.label)}: {_plain(a.value)}" for a in answer.assumptions]
         parts.append("\n".join([f"**{words.text('ui', 'assumed')}**", "", *listed]))
+    if answer.calculations:
+        sums = [f"- `{_sum(step)}`" for step in answer.calculations]
+        parts.append("\n".join([f"**{words.text('ui', 'calculations')}**", "", *sums]))
     parts += [f"{_plain(c.title)}\n\n{_fenced(c.code, c.language)}" for c in answer.commands]
     if answer.citations:
         parts.append(
@@ -50,6 +54,12 @@ def markdown(answer: Answer) -> str:
             )
         )
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _sum(step: Mapping[str, Any]) -> str:
+    """`load = size_gb / rate_gb_s = 5.71429 s (size_gb = 40, rate_gb_s = 7)`: as a program has it, in both languages."""
+    inputs = ", ".join(f"{name} = {value:.6g}" for name, value in step["inputs"].items())
+    return f"{step['quantity']} = {step['formula']} = {step['value']:.6g} {step['unit']} ({inputs})".replace("  ", " ")
 
 
 def csv_table(answer: Answer) -> str:

@@ -11,7 +11,7 @@ from bench.grounding.facts import Fact, figure
 from bench.grounding.numbers import Pool
 from bot.answer import Answer
 from bot.conversation import respond
-from bot.reply.export import json_text
+from bot.reply.export import json_text, markdown
 from bot.thread import Context, ThreadState
 
 
@@ -35,6 +35,7 @@ def test_a_sum_is_carried_with_formula_and_inputs(text: str, quantity: str) -> N
     for step in steps:
         assert set(re.findall(r"\b[a-z]\w+", step["formula"])) == set(step["inputs"])
     assert f'"quantity": "{quantity}"' in json_text(answer)
+    assert f"- `{quantity} = {steps[0]['formula']} = " in markdown(answer)
 
 
 _STEP = {
