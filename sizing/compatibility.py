@@ -12,6 +12,7 @@ from sizing.catalogue.load import catalogue
 from sizing.estimate import Warning_
 from sizing.memory.plan import Blocker
 from sizing.resolve import Resolved
+from sizing.unused_settings import unused_settings
 
 _ONLY_NVIDIA = frozenset({"tensorrt-llm"})
 _NVIDIA_OR_AMD = frozenset({"exllamav2", "tgi", "sglang", "lmdeploy"})
@@ -280,4 +281,5 @@ _CAUTIONS: tuple[Callable[[Resolved], Iterator[Warning_]], ...] = (
     _context_beyond,
     _idle_devices,
     _experts_across_blocks,
+    unused_settings,
 )

@@ -253,8 +253,8 @@ class Wording(string.Formatter):
         return f"{', '.join(items[:-1])} {self.label('words', joiner)} {items[-1]}"
 
 
-# Nobody counts the digits of what somebody mistyped, and babel refuses numbers of more than 28.
-_IN_POWERS_OF_TEN = 1e15
+# Babel refuses numbers of more than 28 digits.
+_IN_POWERS_OF_TEN = 1e27
 
 
 def _decimals(value: float) -> int:

@@ -107,3 +107,20 @@ def test_a_local_engine_cannot_run_before_it_fits(engine: str) -> None:
     found = estimate_data(spec | {"context_tokens": 8192})
     assert (found.ok, found.verdict, found.fits) == (True, "no", False)
     assert found.reasons[0].params["blocker"] == "engine_without_format"
+
+
+@pytest.mark.parametrize(
+    ("engine", "settings"),
+    [
+        ({"name": "vllm", "gpu_layers": 5, "split_mode": "row", "swa_full": False}, ["gpu_layers", "split_mode"]),
+        ({"name": "llama.cpp", "cpu_offload_gib": 4, "gpu_layers": 5}, ["cpu_offload_gib"]),
+        ({"name": "mlx", "tensor_split": [1], "quantize_on_load": True}, ["tensor_split", "quantize_on_load"]),
+        ({"name": "vllm", "cpu_offload_gib": 4}, None),
+    ],
+)
+def test_settings_of_another_engine_are_named_as_not_counted(
+    engine: dict[str, Any], settings: list[str] | None
+) -> None:
+    spec = {"model": "Llama 3.1 8B", "hardware": [{"accelerator": "H100"}], "context_tokens": 4096, "engine": engine}
+    found = {warning.code: warning.params for warning in estimate_data(spec).warnings}
+    assert found.get("setting_unused", {}).get("settings") == settings
