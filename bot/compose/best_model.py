@@ -46,7 +46,7 @@ def write(draft: Draft, heard: Heard, text: str, defaults: Defaults) -> bool:
     found = runnable(spec, defaults, coding)
     if not found:
         return False
-    _write(draft, size(spec, defaults), found, coding, defaults)
+    write_choice(draft, size(spec, defaults), found, coding, defaults)
     return True
 
 
@@ -59,7 +59,8 @@ def _hardware(heard: Heard, folded: str) -> Spec | None:
     return {**said, "hardware": [{"memory_gb": float(memory[1]), "count": 1}]} if memory else None
 
 
-def _write(draft: Draft, asked: Sized, found: list[Sized], coding: bool, defaults: Defaults) -> None:
+def write_choice(draft: Draft, asked: Sized, found: list[Sized], coding: bool, defaults: Defaults) -> None:
+    """The models that run on a machine: the one to try first, a faster one, and the table."""
     words = draft.words
     first = first_choice(found, defaults, coding)
     shown = shown_rows(found, first, coding)

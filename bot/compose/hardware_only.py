@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from bot.compose import cost_answer, cost_bill, cost_headlines, passages, topics
-from bot.compose.assumptions import assumption_views
+from bot.compose import best_model, cost_answer, cost_bill, cost_headlines, passages, topics
 from bot.compose.common import write_fault
 from bot.compose.draft import Draft
-from bot.compose.runnable import PROBE, first_choice, runnable, runnable_table, shown_rows
+from bot.compose.runnable import PROBE, runnable
 from bot.explain import cite_devices
 from bot.heard import Heard
 from bot.sized import Sized, size
-from sizing.catalogue.load import catalogue
 from sizing.defaults import Defaults
 
 # These are about the machine, not about models that would run on it.
@@ -51,17 +49,10 @@ def _write_machine(draft: Draft, probe: Sized, heard: Heard, question: str, defa
 
 
 def _write_models(draft: Draft, sized: Sized, heard: Heard, defaults: Defaults) -> None:
-    words = draft.words
     found = runnable(sized.spec, defaults)
-    key = "runnable" if found else "runnable_none"
-    draft.headline = words.text("headline", key, hardware=sized.hardware, count=len(found))
-    draft.sized, draft.options = [sized], found
-    draft.material.add(len(found))
     if found:
-        shown = shown_rows(found, first_choice(found, defaults, coding=False), coding=False)
-        draft.options = shown
-        draft.material.add_text(" ".join(catalogue().models[one.spec["model"]["id"]].released or "" for one in shown))
-        draft.table = runnable_table(shown, words)
+        best_model.write_choice(draft, sized, found, False, defaults)
         topics.say_asked(draft, found[0], heard, speed=False)
-        draft.assumptions = assumption_views(found[0], words)
-        cite_devices(found[:1], draft.sources)
+        return
+    draft.headline = draft.words.text("headline", "runnable_none", hardware=sized.hardware)
+    draft.sized = [sized]

@@ -40,11 +40,13 @@ def asked_headline(sized: Sized, heard: Heard, words: Wording) -> str | None:
     training = sized.estimate.training or {}
     if sized.estimate.fits and training.get("hours") and _asks_time_first(heard):
         return words.text("headline", "hours", hours=hours_text(training["hours"], words), **_named(sized))
+    speed = sized.estimate.speed
+    if sized.estimate.fits and speed and speed.decode_tok_s_per_user and _asks_time_first(heard):
+        key = "speed_and_first" if speed.ttft_ms else "speed"
+        rates = {"rate": speed.decode_tok_s_per_user, "first": speed.ttft_ms}
+        return words.text("headline", key, **rates, **_named(sized))
     if heard.asks("fits", "size", "compare"):
         return None
-    speed = sized.estimate.speed
-    if heard.intent == "throughput" and sized.estimate.fits and speed and speed.decode_tok_s_per_user:
-        return words.text("headline", "speed", rate=speed.decode_tok_s_per_user, **_named(sized))
     watts = (sized.estimate.cost or {}).get("power_w")
     if heard.intent == "power" and watts:
         return words.text("power", "cards", watts=watts, devices=len(sized.devices))
@@ -52,9 +54,9 @@ def asked_headline(sized: Sized, heard: Heard, words: Wording) -> str | None:
 
 
 def _asks_time_first(heard: Heard) -> bool:
-    """How long it takes is asked before whether it fits, which any named card makes a question."""
+    """How fast it is, or how long it takes, is asked before whether it fits, which any named card makes a question."""
     asked = [intent for intent in heard.intents if intent in ("throughput", "fits", "size", "compare")]
-    return asked[:1] == ["throughput"]
+    return asked[:1] == ["throughput"] and not heard.asks("explain", "cost", "power")
 
 
 def _named(sized: Sized) -> dict[str, str]:

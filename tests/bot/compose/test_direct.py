@@ -49,7 +49,8 @@ SLOW = [
     ("I get 140 tok/s with Llama 3.1 8B AWQ on a 4090, is that normal?", r"^140 tokens/s is normal here", "bandwidth"),
     ("Llama 3.3 70B 4.5bpw on 2x RTX 3090, 16k ctx: prompt speed drops from 1045 to 379 T/s once TP is on. normal?",
      r"^379 tokens/s of reading prompts is a little under the \d+–", "tensor parallelism"),
-    ("Qwen3 8B Q4_K_M auf einer 3090: nur 200 t/s Prompt-Verarbeitung, warum?", r"^200 Tokens/s sind für das Lesen von Prompts langsam", "Leistung"),
+    ("Qwen3 8B Q4_K_M auf einer 3090: nur 200 t/s Prompt-Verarbeitung, warum?",
+     r"^200 Tokens/s sind für das Lesen von Prompts langsam", "Leistung"),
 ]  # fmt: skip
 
 
@@ -143,4 +144,19 @@ def test_ram_for_what_the_card_does_not_hold_leads(question: str, first: str, fl
     assert estimate.fits and estimate.memory and estimate.memory.host.total_gib > 8
     assert estimate.memory.host.total_gib < float(answer.headline.split()[0]) / 1.0737
     assert "okens/s" in answer.lead and flag in answer.commands[0].code
+    assert answer.unverified_numbers == ()
+
+
+SPEED = [
+    ("how fast is Llama 3.3 70B Q4_K_M on 2x 3090?", r"^About \S+ tokens/s per user, first token after .*: Llama 3.3 70B on 2 × RTX 3090"),
+    ("Wie schnell läuft Qwen3 32B auf einer 4090?", r"^Rund \S+ Tokens/s je Nutzer"),
+    ("M3 Ultra 512GB for DeepSeek R1: how long until the first token with a 16k prompt?", r"first token after \S+\ss: DeepSeek-R1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "first"), SPEED, ids=lambda text: text[:40])
+def test_the_speed_leads_where_it_was_asked_and_the_verdict_follows(question: str, first: str) -> None:
+    answer, _ = respond(question, ThreadState(), Context())
+    assert re.search(first, answer.headline), answer.headline
+    assert re.search(r"fits|passt", answer.lead)
     assert answer.unverified_numbers == ()
