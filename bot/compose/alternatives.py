@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from bot.compose.own_hardware import narrower
 from bot.heard import Heard
 from bot.sized import Sized, plain_spec, size, size_parsed
 from bot.thread import Spec
@@ -13,7 +14,7 @@ from sizing.defaults import Defaults
 from sizing.enough import enough_of
 from sizing.errors import UserError
 from sizing.search.lacks import speed_lacks
-from sizing.sensitivity import best_format, usual_formats
+from sizing.sensitivity import best_format
 
 _LOSSLESS_BITS: Final = 7.9
 
@@ -62,8 +63,10 @@ def _in_its_format(sized: Sized, defaults: Defaults) -> Sized:
     if found is not None:
         return found
     best = best_format(parsed, defaults)
-    chosen = best[0] if best else usual_formats(parsed, defaults)[-1]
-    return size({**sized.spec, "weights": chosen}, defaults)
+    if best is not None:
+        return size({**sized.spec, "weights": best[0]}, defaults)
+    tried = [size(spec, defaults) for spec in narrower(sized, defaults)]
+    return next((one for one in tried if one.estimate.fits), tried[-1] if tried else sized)
 
 
 def _found(sized: Sized, defaults: Defaults) -> Sized | None:

@@ -50,9 +50,9 @@ def ways_of(sized: Sized, found: Sequence[Flip], defaults: Defaults) -> list[Way
     ways = _with_second(_ways(sized.spec, found, order, defaults), sized.parsed, defaults)
     if ways:
         return ways
-    narrower = [size(spec, defaults) for spec in _narrower(sized, defaults)]
-    whole = [Way("weights", one.spec["weights"], one) for one in narrower if one.estimate.fits]
-    return whole[:1] or next((ways for one in reversed(narrower) if (ways := _with_less_work(one, defaults))), [])
+    tried = [size(spec, defaults) for spec in narrower(sized, defaults)]
+    whole = [Way("weights", one.spec["weights"], one) for one in tried if one.estimate.fits]
+    return whole[:1] or next((ways for one in reversed(tried) if (ways := _with_less_work(one, defaults))), [])
 
 
 def _ways(spec: Spec, found: Sequence[Flip], order: Sequence[FlipKind], defaults: Defaults) -> list[Way]:
@@ -80,7 +80,7 @@ def _with_second(ways: list[Way], parsed: WorkloadSpec, defaults: Defaults) -> l
     return ways
 
 
-def _narrower(sized: Sized, defaults: Defaults) -> Iterator[Spec]:
+def narrower(sized: Sized, defaults: Defaults) -> Iterator[Spec]:
     """The spec in the narrowest usual format, and with a narrower cache too where that was not said."""
     if sized.parsed is None or sized.resolved is None:
         return
