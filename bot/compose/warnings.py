@@ -21,4 +21,4 @@ def warning_text(warning: Warning_, words: Wording) -> str:
 
 def _joined(params: dict[str, object]) -> dict[str, object]:
     """Lists are written as flags take them: `20,12`."""
-    return {key: ",".join(map(str, value)) if isinstance(value, list) else value for key, value in params.items()}
+    return {key: ", ".join(map(str, value)) if isinstance(value, list) else value for key, value in params.items()}

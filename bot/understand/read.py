@@ -197,9 +197,15 @@ def _request(found: Found, in_thread: bool) -> Request:
 
 
 def _impossible_counts(found: Found) -> list[tuple[str, str]]:
-    """No card at all, or more cards than any hall holds."""
+    """No card at all, or more cards than any hall holds, be it as a power ("10^9 H100")."""
     counted = [(m.count, m.start, max(m.end, m.span_end)) for m in found.devices if m.count is not None]
-    return [("devices", found.text.quote(a, b)) for n, a, b in counted if not 1 <= n <= MOST_DEVICES]
+    text = found.text
+    refused_here = [("devices", text.quote(a, b)) for n, a, b in counted if not 1 <= n <= MOST_DEVICES]
+    powers = ((_POWER_BEFORE.search(text.folded, max(0, a - 20), a), b) for _, a, b in counted)
+    return refused_here + [("devices", text.quote(power.start(), b)) for power, b in powers if power]
+
+
+_POWER_BEFORE = re.compile(r"\d{1,9}\^\Z")
 
 
 def _once_each(impossible: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

@@ -48,6 +48,16 @@ _DAY, _WEEK = r"(?:arbeits|werk|working |business )?(?:tag|day)\b", r"(?:week|wo
 _PER = r"\s?(?:/|am|an|a|pro|je|per|each|every|die|in der)\s?"
 _USE: Final[tuple[tuple[str, re.Pattern[str], Callable[[float], bool]], ...]] = (
     (
+        "targets.budget",
+        re.compile(rf"\bbudget\s?(?:von|of|is|ist|:|=)?\s?(?P<n>{_FIGURE})\s?(?:[€$k]|eur|usd)"),
+        _negative,
+    ),
+    (
+        "targets.ttft_s",
+        re.compile(rf"\bttft\s?(?:von|of|unter|under|below|<|:|=)?\s?(?P<n>{_FIGURE})\s?(?:ms|s)\b"),
+        _negative,
+    ),
+    (
         "usage.hours_per_day",
         re.compile(rf"(?<![\w.,-])(?P<n>{_FIGURE})\s?(?:h|std\.?|stunden?|hours?|hrs?){_PER}{_DAY}"),
         lambda value: not 0 < value <= 24,

@@ -222,6 +222,9 @@ def test_the_number_of_a_card_is_no_count_of_the_next(text: str) -> None:
          ["usage.days_per_week", "usage.utilisation", "usage.pue"]),
         ("Llama 3.1 8B on a 4090 with a power limit of 0 W", ["host.power_limit_w"]),
         ("Llama 3.1 8B on a 4090 in fp3", ["weights"]),
+        ("Llama 3.1 8B on a 4090, budget -500 €", ["targets.budget"]),
+        ("Llama 3.1 8B auf einer 4090, TTFT unter -3 s", ["targets.ttft_s"]),
+        ("Qwen3 8B on 10^9 H100", ["devices"]),
     ],
 )  # fmt: skip
 def test_what_nothing_can_be_run_with_is_asked_about_in_the_words_of_the_message(text: str, fields: list[str]) -> None:
