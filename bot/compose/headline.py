@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from bot.reply.wording import Wording
@@ -16,8 +17,8 @@ _STATES = ("weights", "gradients", "optimizer", "activations")
 def verdict_headline(sized: Sized, words: Wording) -> str:
     """Yes, no or barely, and by how much. Stands alone in a notification."""
     figures = sized.figures
-    if blocker(sized):
-        return words.text("headline", "cannot", **figures)
+    if reason := blocker(sized):
+        return _cannot(reason, figures, words)
     each = "_each" if len(sized.devices) > 1 else ""
     if sized.verdict == "no" and _host_is_short(sized):
         return words.text("headline", "no_host", **figures)
@@ -30,6 +31,15 @@ def verdict_headline(sized: Sized, words: Wording) -> str:
     if sized.verdict == "fits":
         return words.text("headline", f"fits{each}", **figures)
     return words.text("headline", "need", **figures)
+
+
+def _cannot(reason: Any, figures: Mapping[str, Any], words: Wording) -> str:
+    """Why it cannot run like this, where that fits a sentence and memory is not the matter."""
+    key = f"cannot_{reason.params.get('blocker')}"
+    enough = (figures.get("usable_gib") or 0.0) > (figures.get("need_gib") or 0.0)
+    if enough and words.has("headline", key):
+        return words.text("headline", key, **{**figures, **reason.params})
+    return words.text("headline", "cannot", **figures)
 
 
 def _spills(sized: Sized) -> bool:

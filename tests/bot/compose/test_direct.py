@@ -160,3 +160,19 @@ def test_the_speed_leads_where_it_was_asked_and_the_verdict_follows(question: st
     assert re.search(first, answer.headline), answer.headline
     assert re.search(r"fits|passt", answer.lead)
     assert answer.unverified_numbers == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        (
+            "Can I use tensor parallel on 3x 3090 with Llama 3.3 70B AWQ?",
+            r"^No, not with tensor parallelism over 3: the 64 attention heads",
+        ),
+        ("Llama 3.1 405B BF16 mit vLLM auf 3x 3090?", r"^Nein: Llama 3.1 405B läuft"),
+    ],
+)
+def test_heads_that_do_not_divide_are_named_where_memory_would_do(question: str, first: str) -> None:
+    answer, _ = respond(question, ThreadState(), Context())
+    assert re.search(first, answer.headline), answer.headline
+    assert answer.unverified_numbers == ()
