@@ -44,6 +44,19 @@ def enough_of(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> tuple
     return None
 
 
+def most_sold(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> int | None:
+    """The largest number in which the spec's one kind of device comes in one machine; None for whole machines and unknown devices.
+
+    Raises:
+        UserError: the spec names no model, or one that is unknown.
+    """
+    device = _device(spec)
+    if device is None or is_complete(device):
+        return None
+    question = question_of(spec.model_copy(update={"hardware": (), "parallel": Parallel()}), defaults)
+    return max((one.count for one in _machines(device, spec.hardware[0], question)), default=None)
+
+
 def _device(spec: WorkloadSpec) -> Accelerator | None:
     if len(spec.hardware) != 1 or not spec.hardware[0].accelerator:
         return None

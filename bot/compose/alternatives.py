@@ -11,10 +11,12 @@ from bot.heard import Heard
 from bot.sized import Sized, plain_spec, size, size_parsed
 from bot.thread import Spec
 from sizing.defaults import Defaults
-from sizing.enough import enough_of
+from sizing.enough import enough_of, most_sold
 from sizing.errors import UserError
+from sizing.resolve import resolve_format
 from sizing.search.lacks import speed_lacks
-from sizing.sensitivity import best_format
+from sizing.sensitivity import best_format, usual_formats
+from sizing.spec import WorkloadSpec
 
 _LOSSLESS_BITS: Final = 7.9
 
@@ -41,7 +43,24 @@ def _counted(sized: Sized, defaults: Defaults) -> Sized:
     enough = sized.verdict == "fits" and not any(
         True for _ in speed_lacks(parsed.targets, sized.estimate.speed, defaults)
     )
-    return sized if enough else _found(sized, defaults) or sized
+    return sized if enough else _found(sized, defaults) or _at_most(sized, parsed, defaults)
+
+
+def _at_most(sized: Sized, parsed: WorkloadSpec, defaults: Defaults) -> Sized:
+    """On as many cards as one machine takes, where even those are too few: what is missing is then told of them and not of one."""
+    try:
+        count = most_sold(parsed, defaults)
+    except UserError:
+        return sized
+    if count is None or sized.estimate.fits is not False:
+        return sized
+    spec = {**sized.spec, "hardware": [{**sized.spec["hardware"][0], "count": count}]}
+    widths = {name: resolve_format(name).bits_per_weight or 0.0 for name in usual_formats(parsed, defaults)}
+    lossless = [name for name, bits in widths.items() if bits >= _LOSSLESS_BITS]
+    if lossless and not parsed.weights:
+        spec["weights"] = lossless[-1]  # the narrowest of them: the other options are held to 8 bits too
+    most = size(spec, defaults)
+    return most if most.estimate.ok else sized
 
 
 def _without_loss(sized: Sized, defaults: Defaults) -> Sized:

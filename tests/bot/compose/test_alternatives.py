@@ -42,6 +42,12 @@ def test_a_number_that_was_said_stays_and_more_people_take_more_cards() -> None:
     assert all(more > fewer for more, fewer in zip(many, few, strict=True))
 
 
+def test_where_no_machine_takes_enough_of_them_what_is_missing_is_told_of_the_most() -> None:
+    said = Conversation().say("renting H100 or buying L40S for 5000 internal users of Llama 3.3 70B, what is cheaper?")
+    said.expect("16 × H100", r"8 × L40S.* short on each card", r"What would flip it:.*8 × L40S")
+    assert said.answer.unverified_numbers == ()
+
+
 def test_what_is_said_later_counts_anew() -> None:
     talk = Conversation()
     before = counts(talk, "H100 oder L40S für 200 Nutzer mit Qwen3-32B?")
