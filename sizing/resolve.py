@@ -107,7 +107,7 @@ def resolve(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> Resolve
         data=data,
         expert=spec.parallel.expert or 1,
         context_parallel=spec.parallel.context or 1,
-        beside=(*(_beside(entry) for entry in spec.beside), *_draft_model(spec)),
+        beside=(*(_beside_at(n, entry) for n, entry in enumerate(spec.beside)), *_draft_model(spec)),
         defaults=defaults,
         assumptions=tuple(gaps.found),
     )
@@ -307,6 +307,14 @@ def _draft_model(spec: WorkloadSpec) -> tuple[BesideModel, ...]:
         return (_beside(Beside(role="draft", model=ModelRef(id=asked.model))),)
     except UserError as fault:
         raise UserError("engine.speculative.model", asked.model, fault.message, fault.suggestions) from None
+
+
+def _beside_at(place: int, entry: Beside) -> BesideModel:
+    """A fault names the entry: "weights" alone would be those of the model itself."""
+    try:
+        return _beside(entry)
+    except UserError as fault:
+        raise UserError(f"beside.{place}.{fault.field}", fault.value, fault.message, fault.suggestions) from None
 
 
 def _beside(entry: Beside) -> BesideModel:

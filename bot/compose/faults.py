@@ -26,7 +26,7 @@ _CONFIG: Final = "model.config."
 
 def fault_text(fault: Failure, words: Wording) -> str:
     """One or two sentences in the user's language: what, and what would work."""
-    field = _INDEX.sub("", fault.field)
+    field = _INDEX.sub("", fault.field).removeprefix("beside.")
     if fault.value is None and field in _MISSING:
         return words.text("error", _MISSING[field])
     if field in _UNKNOWN and _is_unknown(fault):

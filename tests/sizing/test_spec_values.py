@@ -32,6 +32,8 @@ from sizing.engine import estimate_data
         ({"host": {"pcie_lanes": True}}, "host.pcie_lanes"),
         ({"work": {"dimensions": True}}, "work.dimensions"),
         ({"context_tokens": list(range(300))}, "context_tokens"),
+        ({"beside": [{"role": "other", "weights": "nope"}]}, "beside.0.weights"),
+        ({"beside": [{"role": "lora"}, {"role": "draft", "model": {"id": "nope-x"}}]}, "beside.1.model.id"),
     ],
 )
 def test_a_value_that_cannot_be_names_its_field(changed: dict[str, Any], field: str) -> None:
