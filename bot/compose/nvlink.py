@@ -7,7 +7,6 @@ from typing import Any, Final
 from bot.compose import headline
 from bot.compose.assumptions import assumption_views
 from bot.compose.draft import Draft
-from bot.compose.runnable import has_room
 from bot.explain import cite_devices, with_mark
 from bot.heard import Heard
 from bot.reply import names
@@ -48,7 +47,7 @@ def _write(draft: Draft, sized: Sized, card: Accelerator, defaults: Defaults) ->
     draft.sized, draft.considered, draft.asks_back = [sized], [joined, bare, layers, alone], False
     draft.material.add_data({"count": count, "gen": params["gen"]})
     draft.material.add_names([params["device"], f"PCIe {params['gen']}.0"])
-    if has_room(alone):
+    if alone.verdict == "fits":
         draft.headline = words.text("nvlink", "one_card", **params, free=alone.margin_gib)
         lead = _alone(draft, alone, bare, params)
     else:
@@ -136,7 +135,7 @@ def _narrower(draft: Draft, alone: Sized, params: dict[str, Any], defaults: Defa
     if found is None:
         return ""
     one = size_parsed(alone.parsed.model_copy(update={"weights": found[0]}), defaults, known=found[1])
-    if not has_room(one):
+    if one.verdict != "fits":
         return ""
     draft.considered.append(one)
     return draft.words.text("nvlink", "on_one", **{**params, "weights": one.figures["weights"]}, free=one.margin_gib)

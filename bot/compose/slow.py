@@ -9,13 +9,13 @@ from bot.compose.assumptions import assumption_views
 from bot.compose.draft import Draft
 from bot.explain import cite_devices, with_mark
 from bot.heard import Heard
-from bot.sized import Sized, size
+from bot.sized import Sized, size, size_parsed
 from bot.thread import ThreadState
 from sizing.defaults import Defaults
 from sizing.diagnose import Compared, Diagnosis, diagnose
 from sizing.observation import Observation
 from sizing.resolve import Resolved
-from sizing.sensitivity import largest_context
+from sizing.sensitivity import best_format, largest_context
 from sizing.slow import share_in_ram
 
 _ASKS: Final = re.compile(
@@ -36,7 +36,7 @@ def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: 
     specs = heard.specs or (last.specs if last else ())
     if seen is None or not _ASKS.search(text) or len(specs) != 1 or heard.asks("compare", "cost", "finetune"):
         return False
-    sized = size(specs[0], defaults)
+    sized = _as_run(size(specs[0], defaults), defaults)
     speed, known = sized.estimate.speed, sized.spec.get("model") and sized.spec.get("hardware")
     one = (sized.figures.get("concurrency") or 1) == 1
     if not known or not sized.estimate.fits or not one or speed is None or sized.resolved is None:
@@ -77,9 +77,19 @@ def _write_reading(draft: Draft, sized: Sized, compared: Compared) -> None:
     draft.material.add(compared.observed, "rate")
     params = {**sized.figures, "observed": compared.observed, "rate": compared.expected}
     draft.headline = draft.words.text("slow", f"reading_{_reading_key(compared)}", **params)
-    text = draft.words.text("slow", "reading_cards" if len(sized.devices) > 1 else "reading_why")
-    topic = "pcie" if len(sized.devices) > 1 else "prefill"
-    draft.lead = with_mark(text, draft.sources.topic(topic, text))
+    causes = [("reading_why", "prefill"), ("reading_cards", "tensor_parallel")][: min(2, len(sized.devices))]
+    told = [(draft.words.text("slow", key), topic) for key, topic in causes]
+    draft.lead = " ".join(with_mark(text, draft.sources.topic(topic, text)) for text, topic in told)
+
+
+def _as_run(sized: Sized, defaults: Defaults) -> Sized:
+    """What was measured did run: where no format was said and the usual one is too large, the widest that fits."""
+    if sized.parsed is None or sized.estimate.fits is not False or sized.spec.get("weights"):
+        return sized
+    found = best_format(sized.parsed, defaults)
+    if found is None:
+        return sized
+    return size_parsed(sized.parsed.model_copy(update={"weights": found[0]}), defaults, known=found[1])
 
 
 def _write(

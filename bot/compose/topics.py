@@ -27,6 +27,8 @@ def say_asked(draft: Draft, sized: Sized, heard: Heard, *, label: str = "", spee
         _observed(draft, sized, heard)
     if sized.estimate.training:
         _training(draft, sized, label)
+        if heard.asks("cost"):
+            draft.say("note", rented_text(draft, sized), draft.title("cost_of_run"))
     for intent, say in _BY_INTENT.items():
         if heard.asks(intent) and (label or intent != "power"):
             say(draft, sized, label)
@@ -137,6 +139,23 @@ def _training(draft: Draft, sized: Sized, label: str) -> None:
         parts.append(words.text("training", "checkpoint", size=size))
         draft.material.add_gb(size)
     draft.say("note", _with_label(", ".join(parts), label) + "." if parts else "", draft.title("training"))
+
+
+def rented_text(draft: Draft, sized: Sized) -> str:
+    """What the hours of a training run cost on rented cards; empty where hours or a price are not known."""
+    hours = (sized.estimate.training or {}).get("hours")
+    rent = (sized.estimate.cost or {}).get("rent_per_hour")
+    if not hours or not rent:
+        return ""
+    currency = str((sized.estimate.cost or {}).get("currency") or "EUR")
+    words, low, high = draft.words, float(hours["low"]) * rent["amount"], float(hours["high"]) * rent["amount"]
+    for amount in (low, high, rent["amount"]):
+        draft.material.add(amount, "money")
+    draft.material.add_hours(hours)
+    draft.material.add_text(str(rent.get("as_of") or ""))
+    params = {"low": words.money(low, currency), "high": words.money(high, currency), "hardware": sized.hardware}
+    params |= {"rate": words.money(rent["amount"], currency), "hours": hours_text(hours, words)}
+    return words.text("train", "rented", **params, model=sized.figures["model"], day=words.date(str(rent["as_of"])))
 
 
 def _with_label(text: str, label: str) -> str:

@@ -39,6 +39,8 @@ def write_recommendation(draft: Draft, sized: Sized, heard: Heard, question: str
     each = draft.words.text("ui", "on_each") if len(best.devices) > 1 else ""
     draft.headline = draft.words.text("headline", "recommend", **{**best.figures, "each": each})
     draft.lead = headline.lead(best, draft.words)
+    if heard.asks("cost") and (rented := topics.rented_text(draft, best)):
+        draft.headline, draft.lead = rented, draft.headline
     draft.table = ladder_table(draft, best, defaults)
     say_why(draft, best, heard, question)
     topics.say_asked(draft, best, heard)

@@ -176,3 +176,9 @@ def test_heads_that_do_not_divide_are_named_where_memory_would_do(question: str,
     answer, _ = respond(question, ThreadState(), Context())
     assert re.search(first, answer.headline), answer.headline
     assert answer.unverified_numbers == ()
+
+
+def test_the_rent_of_a_run_leads_where_its_cost_is_asked() -> None:
+    answer, _ = respond("What does QLoRA of Llama 3.1 8B on 50M tokens cost, rented?", ThreadState(), Context())
+    assert re.search(r"^About €\S+ to €\S+ rented: \S+ h on RTX 4090", answer.headline), answer.headline
+    assert answer.unverified_numbers == ()
