@@ -151,7 +151,8 @@ def _reserved(draft: Draft, asked: _Asked) -> bool:
         "rest": rest, "observed": named.observed_gb, "memory": named.memory_gb,
     }  # fmt: skip
     _trace(draft, sized, params)
-    draft.headline = words.text("budget", "reserved" if _names_engine(asked.folded) else "reserved_if", **params)
+    headline = words.text("budget", "reserved" if _names_engine(asked.folded) else "reserved_if", **params)
+    draft.headline = with_mark(headline, draft.sources.topic("gpu_memory_utilization", headline))
     told = [words.text("budget", "inferred", **params)] if named.memory_gb and named.observed_gb else []
     told += [words.text("budget", "example", **params)] if named.is_example else []
     _explained(draft, words.text("budget", "parts", **params), *told, topic="gpu_memory_utilization")

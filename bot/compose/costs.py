@@ -210,7 +210,7 @@ def write_unnamed(draft: Draft, spec: Spec, heard: Heard, defaults: Defaults) ->
         "headline", "per_million", low=words.money(prices[0], hourly[1]), high=words.money(prices[-1], hourly[1])
     )
     text = words.text("price", "by_utilisation")
-    draft.say("why", with_mark(text, draft.sources.topic("cost_api", text)), draft.title("why"))
+    draft.say("note", with_mark(text, draft.sources.topic("cost_api", text)), draft.title("per_million"))
     draft.table = Table(
         caption=words.text("price", "table_caption", share=load, concurrency=busy["concurrency"]),
         columns=(

@@ -440,6 +440,13 @@ _ENOUGH_AFTER = re.compile(
 )
 
 
+# "does it really need 96 GB?" asks about a need that somebody named; nobody has those 96 GB.
+_NEED_DOUBTED = re.compile(
+    r"\b(?:(?:really|actually) (?:need|require|take)s?|(?:brauch|benoetig)\w*\b[^!?;]{0,60}\b(?:wirklich|tatsaechlich))\s"
+    r"(?:at least |mindestens |about |etwa |all )?~?$"
+)
+
+
 def memory_readings(place: Surroundings, text: str) -> Iterator[Reading]:
     """RAM of the machine, an unnamed card, or a figure observed or claimed."""
     quantity = place.quantity
@@ -449,6 +456,9 @@ def memory_readings(place: Surroundings, text: str) -> Iterator[Reading]:
     gb = quantity.value * (
         1024 if quantity.unit_word.startswith("t") else 1e-3 if quantity.unit_word.startswith("m") else 1.0
     )
+    if _NEED_DOUBTED.search(place.left):
+        yield Reading("claimed_gb", gb, start, end, 6.0, "need doubted")
+        return
     kind = stance(place, text)
     if kind == "claimed":
         yield Reading("claimed_gb", gb, start, end, 5.0, "memory claimed")
