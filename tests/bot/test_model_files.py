@@ -25,6 +25,12 @@ CONFIG = {
 }  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def online(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hub is on this machine: HF_HUB_OFFLINE, where somebody set it, is not meant for it."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+
+
 def _text(value: str) -> bytes:
     return struct.pack("<Q", len(value)) + value.encode()
 

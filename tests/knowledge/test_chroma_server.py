@@ -9,8 +9,10 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
+import httpx
 import pytest
 from chromadb.api.shared_system_client import SharedSystemClient
 
@@ -61,6 +63,22 @@ class Server:
             self.process.kill()
             self.process.wait()
             self.process = None
+
+
+@pytest.fixture(autouse=True)
+def connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Chroma's client never closes its connections: done here, or their warnings hit whichever test collects them."""
+    made: list[httpx.Client] = []
+
+    class Kept(httpx.Client):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            made.append(self)
+
+    monkeypatch.setattr("chromadb.api.fastapi.httpx.Client", Kept)
+    yield
+    for client in made:
+        client.close()
 
 
 @pytest.fixture
