@@ -121,7 +121,8 @@ LOAD_TESTS = [
             "vllm bench serve --model meta-llama/Llama-3.1-8B-Instruct --base-url http://localhost:8000 --dataset-name random"
             " --random-input-len 1024 --random-output-len 128 --num-prompts 200 --max-concurrency 4 --request-rate 2.5",
             "genai-perf profile -m meta-llama/Llama-3.1-8B-Instruct --endpoint-type chat --streaming --url localhost:8000"
-            " --synthetic-input-tokens-mean 1024 --synthetic-input-tokens-stddev 0 --output-tokens-mean 128 --request-rate 2.5 --request-count 200",
+            " --synthetic-input-tokens-mean 1024 --synthetic-input-tokens-stddev 0 --output-tokens-mean 128"
+            " --request-rate 2.5 --request-count 200",
         ],
     ),
     (
