@@ -18,7 +18,10 @@ def say_contradictions(draft: Draft, question: str) -> None:
     """Tells the refuted claims that concern what is sized, or that the question or a quoted passage repeats."""
     subjects = [_subject(one) for one in draft.sized]
     quoted = [part.text for part in draft.paragraphs if part.kind == "why" and _quotes_document(part.text, draft)]
-    for claim in concerning([question, draft.headline, draft.lead, *quoted], subjects)[:_MOST]:
+    said = (
+        [] if draft.sized else [draft.headline, draft.lead]
+    )  # a verdict is in our own words, an explanation in those of its source
+    for claim in concerning([question, *said, *quoted], subjects)[:_MOST]:
         text = draft.words.text("contradiction", "guide", title=claim.title, told=claim.told[draft.lang])
         draft.material.add_source(text, draft.lang)
         draft.say("note", with_mark(text, draft.sources.topic("contradictions", text)), draft.title("contradiction"))
