@@ -108,6 +108,7 @@ class _Process:
         self._process = start.Process(target=_serve, args=(theirs, prepare), daemon=True, name="answers")
         self._process.start()
         theirs.close()
+        self._ending, self._ended = threading.Lock(), False
 
     def ready(self) -> None:
         """Wait until it has prepared itself, however long that takes: a first index may take minutes.
@@ -138,9 +139,13 @@ class _Process:
         return result
 
     def end(self) -> None:
-        self._process.kill()
-        self._process.join(_END_S)
-        self._ours.close()
+        """Whoever waits for a result and whoever closes may both come here; a connection stands no second close."""
+        with self._ending:
+            if not self._ended:
+                self._ended = True
+                self._process.kill()
+                self._process.join(_END_S)
+                self._ours.close()
 
 
 def _serve(pipe: Connection, prepare: Callable[[], object]) -> None:

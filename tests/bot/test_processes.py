@@ -8,6 +8,7 @@ import math
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -92,6 +93,20 @@ def test_closing_ends_what_runs() -> None:
             hanging.result()
         with pytest.raises(ComputationEnded):
             processes.run(os.getpid)
+
+
+def test_a_process_may_be_ended_from_several_threads_at_once() -> None:
+    with running() as processes, ThreadPoolExecutor(8) as pool:
+        processes.run(os.getpid)
+        [process] = processes._all
+        together = threading.Barrier(8)
+
+        def end() -> None:
+            together.wait()
+            process.end()
+
+        for done in [pool.submit(end) for _ in range(8)]:
+            done.result()
 
 
 _KILLED = """
