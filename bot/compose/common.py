@@ -10,8 +10,19 @@ from bot.compose.warnings import warning_text
 from bot.explain import why
 from bot.heard import Heard
 from bot.sized import Sized
+from bot.thread import Spec
+from sizing.errors import UserError
+from sizing.spec import WorkloadSpec, parse_spec
 
 ALL_ACTIONS: tuple[Action, ...] = ("why", "compare", "cheaper", "launch", "loadtest", "export")
+
+
+def parsed_or_none(spec: Spec) -> WorkloadSpec | None:
+    """The spec as the engine reads it; None where a field of it is at fault."""
+    try:
+        return parse_spec(spec)
+    except UserError:
+        return None
 
 
 def write_fault(draft: Draft, sized: Sized) -> None:

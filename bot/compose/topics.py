@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from bot.compose import special
+from bot.compose import ecosystems, queueing, special
 from bot.compose.counting import missed
 from bot.compose.draft import Draft
 from bot.heard import Heard
@@ -32,7 +32,7 @@ def say_asked(draft: Draft, sized: Sized, heard: Heard, *, label: str = "", spee
     for intent, say in _BY_INTENT.items():
         if heard.asks(intent) and (label or intent != "power"):
             say(draft, sized, label)
-    special.say_ecosystem(draft, sized)
+    ecosystems.say_ecosystem(draft, sized)
     if not label:
         special.say_beside(draft, sized, heard)
 
@@ -75,7 +75,7 @@ def hours_text(hours: Mapping[str, float], words: Wording) -> str:
 
 def _speed(draft: Draft, sized: Sized, always: bool) -> None:
     speed = sized.estimate.speed
-    if speed is None or not (sized.estimate.fits or always):
+    if speed is None or not (sized.estimate.fits or always) or queueing.is_told(sized):
         return
     words = draft.words
     parts = []
