@@ -29,7 +29,7 @@ def prepare() -> None:
 
 @functools.cache
 def _around() -> Context:
-    return context_for(None, sources=True, quiet=True)
+    return context_for(None, sources=True)
 
 
 def _here(context: Context) -> Context:
@@ -62,7 +62,7 @@ class InProcesses:
         return self.processes.run(_act, action, payload, thread, context)
 
     def warm(self) -> None:
-        """Start the first process; it may have to build the index that the others open."""
+        """Start the first process, so that the first person does not wait for what it loads."""
         self.processes.run(_nothing)
 
 

@@ -57,7 +57,7 @@ def ask(
     """Answer one question."""
     from bot.surroundings import context_for
 
-    context = context_for(lang.value if lang else None, sources, quiet=as_json or jsonl)
+    context = context_for(lang.value if lang else None, sources)
     if jsonl:
         from bot.ask_jsonl import answer_lines
         from sizing.json_lines import tolerant
@@ -111,7 +111,7 @@ def chat(
     from bot.chat import run
     from bot.surroundings import context_for
 
-    run(thread, new, context_for(lang.value if lang else None, sources, quiet=False))
+    run(thread, new, context_for(lang.value if lang else None, sources))
 
 
 @app.command()

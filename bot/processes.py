@@ -111,7 +111,7 @@ class _Process:
         self._ending, self._ended = threading.Lock(), False
 
     def ready(self) -> None:
-        """Wait until it has prepared itself, however long that takes: a first index may take minutes.
+        """Wait until it has prepared itself, however long that takes on a crowded machine.
 
         Raises:
             ComputationEnded, ComputationFailed: it could not.

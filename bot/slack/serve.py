@@ -160,7 +160,7 @@ async def _working(room: Room) -> AsyncIterator[None]:
 
 
 async def _work(worker: Worker, offload: Offload) -> None:
-    """Answer until stopped. Questions are recorded from the start; a first index may take minutes to build."""
+    """Answer until stopped. Questions are recorded from the start, while what answers them is still being loaded."""
     await offload.answer(worker.responder.warm)
     await worker.run()
 

@@ -73,4 +73,4 @@ def test_an_unknown_model_is_told_to_the_operator(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(ReadingUnavailable, match="SIZEWISE_LLM"):
         reader_for("nonsense:model")
     monkeypatch.delenv("SIZEWISE_LLM", raising=False)
-    assert context_for("en", sources=False, quiet=True).reader is None
+    assert context_for("en", sources=False).reader is None
