@@ -11,7 +11,7 @@ from bot.answer import Alternative, AssumptionView
 from bot.heard import Heard
 from bot.sized import Sized, size
 from bot.specs import merged
-from bot.understand.numbers import NUMBER_WORDS
+from bot.understand.number_words import NUMBER_WORDS
 from bot.understand.request import Assumption
 from sizing.catalogue.names import find
 from sizing.defaults import Defaults

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot.understand.figures import Figures
 from bot.understand.follow_up import FollowUp
 from bot.understand.lengths import binary_k
-from bot.understand.models import renamed
+from bot.understand.model_kin import renamed
 from bot.understand.numbers import Quantity
 from bot.understand.request import Request
 from bot.understand.text import Text

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bot.understand.numbers import NUMBER_WORDS
+from bot.understand.number_words import NUMBER_WORDS
 from bot.understand.text import Spans, Text, clause
 from sizing.catalogue.load import catalogue
 from sizing.catalogue.names import find

@@ -4,12 +4,16 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from bot.understand.job_figures import countable
 from bot.understand.lengths import LENGTH_RULES, POWERS, binary_k
 from bot.understand.load import LOAD_RULES, ONE_IN_AFTER, SHARE_RULES, noun_reading, word_readings
-from bot.understand.numbers import VAGUE_ONES, Quantity, quantities
+from bot.understand.memory import memory_readings
+from bot.understand.money import budget_without_currency, money_reading
+from bot.understand.number_words import VAGUE_ONES
+from bot.understand.numbers import Quantity, quantities
 from bot.understand.readings import Reading
 from bot.understand.roles import Surroundings, best, proposals, surroundings
-from bot.understand.targets import budget_without_currency, countable, memory_readings, money_reading, speed_readings
+from bot.understand.speeds import speed_readings
 from bot.understand.text import Spans, Text
 
 _RULES = (*LENGTH_RULES, *LOAD_RULES, *SHARE_RULES)

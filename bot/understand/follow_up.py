@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.understand.numbers import NUMBER_WORDS
+from bot.understand.number_words import NUMBER_WORDS
 from bot.understand.text import Text
 
 Kind = Literal["undo", "reset", "pick", "add", "replace", "scale", "drop", "move", "why", "keep"]

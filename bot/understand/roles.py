@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bot.understand.numbers import UNITS, Quantity, Unit
+from bot.understand.numbers import Quantity
 from bot.understand.readings import Reading
 from bot.understand.text import Text, clause
+from bot.understand.units import UNITS, Unit
 
 _REACH = 72
 FILL = (

@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.understand.engines import FOUR_BIT
 from bot.understand.follow_up import FollowUp
-from bot.understand.models import sibling_of
+from bot.understand.model_kin import sibling_of
 from bot.understand.request import FIELDS, Change, Device, Intent, Request
 from bot.understand.text import word_set
 
