@@ -74,8 +74,7 @@ def _capability(accelerator: Accelerator) -> float | None:
 
 def _heads(resolved: Resolved) -> Iterator[Blocker]:
     heads, tensor = resolved.architecture.heads, resolved.tensor
-    attention_split = tensor if not resolved.spec.engine.data_parallel_attention else 1
-    if resolved.engine.kind != "server" or not heads or attention_split == 1 or heads % attention_split == 0:
+    if resolved.engine.kind != "server" or not heads or heads % tensor == 0:
         return
     works = [degree for degree in (1, 2, 4, 8, 16) if heads % degree == 0]
     yield Blocker(
@@ -86,7 +85,7 @@ def _heads(resolved: Resolved) -> Iterator[Blocker]:
 
 
 def _device_count(resolved: Resolved) -> Iterator[Blocker]:
-    data = 1 if resolved.spec.engine.data_parallel_attention else resolved.data
+    data = resolved.data
     needed = resolved.tensor * resolved.pipeline * data
     if resolved.engine.kind == "server" and len(resolved.devices) < needed:
         yield Blocker(
@@ -260,11 +259,7 @@ def _experts_across_blocks(resolved: Resolved) -> Iterator[Warning_]:
 
 def _idle_devices(resolved: Resolved) -> Iterator[Warning_]:
     used = resolved.tensor * resolved.pipeline * resolved.data
-    if (
-        resolved.engine.kind == "server"
-        and len(resolved.devices) > used
-        and not resolved.spec.engine.data_parallel_attention
-    ):
+    if resolved.engine.kind == "server" and len(resolved.devices) > used:
         yield Warning_(
             code="devices_idle",
             params={"devices": len(resolved.devices), "used": used},

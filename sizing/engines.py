@@ -21,6 +21,8 @@ KINDS: dict[str, EngineKind] = {
 # llama.cpp and the tools built on it; servers that plan for a model's whole context where none is said.
 LLAMA_FAMILY = frozenset({"llama.cpp", "ik_llama.cpp", "ollama", "lm-studio"})
 FULL_CONTEXT_SERVERS = frozenset({"vllm", "sglang", "tensorrt-llm"})
+# Engines whose attention data parallelism lies inside one tensor-parallel group of processes.
+ATTENTION_INSIDE = frozenset({"sglang", "tensorrt-llm"})
 _ALIASES = {
     "trt-llm": "tensorrt-llm", "trtllm": "tensorrt-llm", "tensorrtllm": "tensorrt-llm", "tensorrt": "tensorrt-llm", "nim": "tensorrt-llm",
     "trt-edge-llm": "tensorrt-llm", "triton": "tensorrt-llm", "lmdeploy-turbomind": "lmdeploy", "turbomind": "lmdeploy",

@@ -12,6 +12,7 @@ from sizing.catalogue.load import catalogue
 from sizing.catalogue.names import find
 from sizing.contradictions import refuse_contradictions
 from sizing.defaults import ENGINE_DEFAULTS, Defaults
+from sizing.degrees import degrees_of
 from sizing.devices import Device, expand, is_cpu, is_unified
 from sizing.engines import FULL_CONTEXT_SERVERS, LLAMA_FAMILY, Engine, engine_named
 from sizing.errors import UserError
@@ -88,7 +89,7 @@ def resolve(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> Resolve
     weights = weights_of(spec, written_format, model, engine, gaps)
     kv_k, kv_v = kv_formats_of(spec, model, weights, engine, gaps)
     context = _context(spec, model, engine, defaults, gaps)
-    tensor, pipeline, data = _layout(spec, engine, devices, gaps)
+    tensor, pipeline, data = degrees_of(spec, engine, devices, gaps)
     resolved = Resolved(
         spec=spec,
         architecture=model,
@@ -207,7 +208,6 @@ def _default_context(model: Architecture, engine: Engine, defaults: Defaults) ->
 
 # A rate in total takes requests that add up to it; each is taken to flow faster than anybody reads (5-8 tokens/s), as services sell it.
 _FLUENT_TOKENS_S = 20.0
-_SLOTS = 8  # accelerators in a machine as servers are sold
 
 
 def _concurrency(spec: WorkloadSpec, defaults: Defaults, gaps: Gaps) -> int:
@@ -261,39 +261,6 @@ def busy_at_once(users: int, active_share: float) -> int:
     """
     mean = users * active_share
     return max(1, min(users, math.ceil(mean + 1.645 * math.sqrt(mean * (1 - active_share)) - 1e-9)))
-
-
-def _layout(spec: WorkloadSpec, engine: Engine, devices: tuple[Device, ...], gaps: Gaps) -> tuple[int, int, int]:
-    asked = spec.parallel
-    count = max(1, len(devices))
-    tensor, pipeline, data = asked.tensor, asked.pipeline, asked.data
-    if tensor is None and pipeline is None and data is None and count > 1:
-        if engine.kind == "local" or engine.name == "transformers":
-            gaps.fill("parallel.pipeline", count, "layer_split", devices=count)
-            return 1, count, 1
-        together = _in_one_machine(devices)
-        if count > together and count % together == 0:
-            machines = count // together
-            gaps.fill("parallel.tensor", together, "tensor_in_machine", devices=together)
-            gaps.fill("parallel.pipeline", machines, "stage_per_machine", machines=machines)
-            return together, machines, 1
-        gaps.fill("parallel.tensor", count, "tensor_over_all", devices=count)
-        return count, 1, 1
-    if tensor is None:
-        tensor = max(1, count // ((pipeline or 1) * (data or 1)))
-        if engine.kind == "local" and pipeline is None:
-            return 1, tensor, data or 1
-    return tensor, pipeline or 1, data or 1
-
-
-def _in_one_machine(devices: tuple[Device, ...]) -> int:
-    """How many of the devices share a fast link: eight in a machine, more where the link reaches over a rack (NVL72).
-
-    Beyond it the exchange of every layer would go over the network; vLLM's documentation advises tensor parallelism within a
-    machine and pipeline parallelism across machines ("Distributed inference and serving").
-    """
-    accelerator = devices[0].accelerator
-    return max(_SLOTS, int((accelerator.interconnect.get("max_domain") if accelerator else None) or 0))
 
 
 def _draft_model(spec: WorkloadSpec) -> tuple[BesideModel, ...]:

@@ -116,7 +116,8 @@ def sglang(resolved: Resolved) -> LaunchCommand:
     words.option("--context-length", resolved.context_tokens)
     words.option("--max-running-requests", asked.max_num_seqs or resolved.concurrency)
     words.option("--mem-fraction-static", asked.gpu_memory_utilization)
-    words.degree("--tp-size", resolved.tensor).degree("--pp-size", resolved.pipeline).degree("--dp-size", resolved.data)
+    group = resolved.tensor * (resolved.data if asked.data_parallel_attention else 1)  # attention ranks lie inside it
+    words.degree("--tp-size", group).degree("--pp-size", resolved.pipeline).degree("--dp-size", resolved.data)
     words.degree("--ep-size", resolved.expert).flag("--enable-dp-attention", asked.data_parallel_attention)
     words.option("--kv-cache-dtype", _SGLANG_KV.get(resolved.kv_k.id)).option("--quantization", _on_load(resolved))
     words.option("--chunked-prefill-size", asked.max_num_batched_tokens).flag(
@@ -146,14 +147,15 @@ def tensorrt_llm(resolved: Resolved) -> LaunchCommand:
     words = start("trtllm-serve", resolved.architecture.id).option("--max_seq_len", resolved.context_tokens)
     words.option("--max_batch_size", asked.max_num_seqs or resolved.concurrency)
     words.option("--max_num_tokens", asked.max_num_batched_tokens)
-    words.degree("--tp_size", resolved.tensor).degree("--pp_size", resolved.pipeline).degree(
-        "--ep_size", resolved.expert
-    )
+    apart = bool(asked.data_parallel_attention) and resolved.data > 1
+    words.degree("--tp_size", resolved.tensor * (resolved.data if apart else 1)).degree("--pp_size", resolved.pipeline)
+    words.degree("--ep_size", resolved.expert)
     words.option("--kv_cache_free_gpu_memory_fraction", asked.gpu_memory_utilization)
-    files: tuple[tuple[str, str], ...] = ()
+    options = "enable_attention_dp: true\n" if apart else ""
     if resolved.kv_k.id in ("kv-fp8-e4m3", "kv-fp4"):
-        kv = "fp8" if resolved.kv_k.id == "kv-fp8-e4m3" else "nvfp4"
-        files = (("extra_llm_api_options.yaml", f"kv_cache_config:\n  dtype: {kv}\n"),)
+        options += f"kv_cache_config:\n  dtype: {'fp8' if resolved.kv_k.id == 'kv-fp8-e4m3' else 'nvfp4'}\n"
+    files = (("extra_llm_api_options.yaml", options),) if options else ()
+    if files:
         words.option("--extra_llm_api_options", files[0][0])
     return LaunchCommand(
         "tensorrt-llm", "serve", tuple(words.words), files=files, notes=quantized_checkpoint_note(resolved)

@@ -38,6 +38,8 @@ def activations_of(resolved: Resolved, layout: Layout, settings: Settings) -> Ac
     copies = c.HIDDEN_COPIES_AT_SAMPLER if settings.v1 else c.HIDDEN_COPIES_AT_SAMPLER_V0
     sampler = settings.sequences * model.vocab_size * sampler_bytes(resolved, settings) + copies * hidden
     layer = _layer(model, layout, step) + c.HIDDEN_COPIES * hidden
+    if resolved.engine.name == "tgi":
+        sampler = step * model.vocab_size * c.TGI_PROMPT_BYTES + c.TGI_WARM_UP_GIB * GIB
     return Activations(
         sampler_bytes=sampler,
         layer_bytes=layer,

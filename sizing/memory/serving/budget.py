@@ -41,6 +41,16 @@ class Budget:
         return free if self.of_free is None or free < 0 else free * self.of_free
 
 
+# TGI kept a tenth of what was free after its warm-up, and since 3.0 (December 2024) keeps a tenth of the card (`get_cuda_free_memory` in
+# https://github.com/huggingface/text-generation-inference/blob/main/server/text_generation_server/utils/import_utils.py).
+_TGI_OF_THE_CARD_FROM = "2024-12"
+_NOW = "9999"
+
+
+def _tgi_share(resolved: Resolved) -> float:
+    return c.TGI_SHARE * (resolved.spec.engine.gpu_memory_utilization or 1.0)
+
+
 def budget_of(resolved: Resolved, device: Device, layout: Layout, settings: Settings) -> Budget:
     """The budget on one device."""
     if device.visible_gib is None:
@@ -60,8 +70,11 @@ def budget_of(resolved: Resolved, device: Device, layout: Layout, settings: Sett
         return Budget(free, 0.0, of_free=resolved.spec.engine.gpu_memory_utilization or c.TENSORRT_FREE_SHARE)
     if name == "lmdeploy":
         return Budget(free, 0.0, of_free=resolved.spec.engine.gpu_memory_utilization or c.LMDEPLOY_FREE_SHARE)
-    if name == "tgi":  # a share of what is free after its warm-up, of the card or the fraction of it that was asked for
-        withheld = (1 - (resolved.spec.engine.gpu_memory_utilization or 1.0)) * total
-        return Budget(max(0.0, free - withheld), withheld, of_free=c.TGI_FREE_SHARE)
+    if name == "tgi":
+        usable = _tgi_share(resolved) * total - device.in_use_gib * GIB
+        if (resolved.engine.as_of or _NOW) < _TGI_OF_THE_CARD_FROM:
+            withheld = (1 - (resolved.spec.engine.gpu_memory_utilization or 1.0)) * total
+            return Budget(max(0.0, free - withheld), withheld, of_free=c.TGI_SHARE)
+        return Budget(max(0.0, usable), total - max(0.0, usable))
     usable = min(settings.utilization * total, free)
     return Budget(usable, free - usable)

@@ -125,7 +125,12 @@ ROCM_WORKSPACE_GIB: Final = (
 SGLANG_WEIGHTS_EXTRA_GIB: Final = 0.14  # SGLang reports free memory before and after loading (+2)
 TENSORRT_FREE_SHARE: Final = 0.9
 LMDEPLOY_FREE_SHARE: Final = 0.8
-TGI_FREE_SHARE: Final = 0.9  # its TGI_WIGGLE_ROOM
+TGI_SHARE: Final = 0.9  # its TGI_WIGGLE_ROOM
+# TGI warms up with one prompt of all tokens of a step and asks for the probability of each of them (`prefill_logprobs` in its router):
+# bytes per token and vocabulary entry, and what else the warm-up takes (+2: Llama 3 8B and Mistral 7B on an A10G).
+TGI_STEP_TOKENS: Final = 4096
+TGI_PROMPT_BYTES: Final = 5.2
+TGI_WARM_UP_GIB: Final = 1.4
 
 # How far off.
 # Half width of the 80 % range of what remains for the cache: shares of weights and of the rest, and a floor. 91 % of the 78

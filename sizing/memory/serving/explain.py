@@ -184,7 +184,7 @@ _POOL_FORMULA = "usable - weights - activations - overhead - graphs reserved - o
 _POOL_FORMULAS = {
     "sglang": "fraction x free memory before loading - weights",
     "tensorrt-llm": "0.9 x (free - weights - activations - overhead)",
-    "tgi": "0.9 x (free - weights - activations - overhead)",
+    "tgi": "0.9 x card - in use by others - weights - activations - overhead",
     "lmdeploy": "0.8 x (free - weights - activations - overhead)",
 }
 

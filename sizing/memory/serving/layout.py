@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sizing.architecture.types import Layer
+from sizing.engines import ATTENTION_INSIDE
 from sizing.resolve import Resolved
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Degrees as an engine applies them. `attention_tensor` is smaller than `tensor` where attention runs data-parallel,
-    `spare_experts` are copies that balance the load (EPLB), shared among all ranks like the experts themselves."""
+    """Degrees as an engine applies them. `attention_tensor` is smaller than `tensor` where attention runs data-parallel inside the
+    tensor group: the group then holds `attention_replicas` copies of attention, each with sequences and a cache of its own.
+    `spare_experts` are copies that balance the load (EPLB), shared among all ranks like the experts themselves; `whole_head` says that
+    the output layer is copied with attention."""
 
     tensor: int
     attention_tensor: int
@@ -21,6 +24,13 @@ class Layout:
     context: int
     whole_experts: bool
     spare_experts: int = 0
+    attention_replicas: int = 1
+    whole_head: bool = False
+
+    @property
+    def caches(self) -> int:
+        """Groups of ranks that each keep the cache of their own sequences."""
+        return self.data * self.attention_replicas
 
     @property
     def ranks_per_replica(self) -> int:
@@ -31,32 +41,30 @@ class Layout:
 def layout_of(resolved: Resolved) -> Layout:
     """The layout of a resolved spec.
 
-    Experts are spread over tensor x data ranks under expert parallelism. SGLang's attention data parallelism replicates
-    attention inside the tensor group, so that each of its ranks keeps its own sequences.
+    Experts are spread over tensor x data ranks under expert parallelism. vLLM's attention ranks are engines of their own, with all but
+    the experts copied. In SGLang and TensorRT-LLM they lie inside one tensor group, which goes on splitting everything but attention
+    and the embedding (and the output layer in SGLang alone: `compute_dp_attention_world_info` in
+    https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/layers/dp_attention.py).
     """
     tensor, data = max(1, resolved.tensor), max(1, resolved.data)
+    apart = bool(resolved.spec.engine.data_parallel_attention) and data > 1
     asked = resolved.spec.parallel.expert or 1
-    attention = tensor
-    if (
-        resolved.spec.engine.data_parallel_attention
-        and resolved.engine.name == "sglang"
-        and data > 1
-        and tensor % data == 0
-    ):
-        attention = tensor // data
-        data = 1 if len(resolved.devices) <= tensor * resolved.pipeline else data
-    degree = max(tensor, asked) if asked > 1 else tensor
-    if resolved.spec.engine.data_parallel_attention and asked == 1 and resolved.engine.name == "vllm":
+    group = tensor * data if apart and resolved.engine.name in ATTENTION_INSIDE else tensor
+    inside = group > tensor
+    degree = group if inside else max(tensor, asked) if asked > 1 else tensor
+    if apart and asked == 1 and resolved.engine.name == "vllm":
         degree = tensor * data
     return Layout(
-        tensor,
-        attention,
-        degree,
-        max(1, resolved.pipeline),
-        data,
-        max(1, resolved.context_parallel),
-        asked > 1,
-        resolved.spec.engine.redundant_experts or 0,
+        tensor=group,
+        attention_tensor=tensor,
+        expert_degree=degree,
+        pipeline=max(1, resolved.pipeline),
+        data=1 if inside else data,
+        context=max(1, resolved.context_parallel),
+        whole_experts=asked > 1,
+        spare_experts=resolved.spec.engine.redundant_experts or 0,
+        attention_replicas=data if inside else 1,
+        whole_head=inside and resolved.engine.name != "sglang",
     )
 
 

@@ -50,7 +50,8 @@ def _warnings(serving: Serving, rank: Rank) -> Iterator[Warning_]:
         )
     kept = resolved.spec.engine.kv_offload_gib
     if kept and rank.cache.token_bytes:
-        tokens = int(kept * GIB / (rank.cache.token_bytes * serving.layout.ranks_per_replica))
+        holders = serving.layout.ranks_per_replica // serving.layout.attention_replicas
+        tokens = int(kept * GIB / (rank.cache.token_bytes * holders))
         yield _warning(
             "kv_kept_in_ram",
             f"{kept:g} GiB of RAM keep about {tokens} tokens of requests that left the card, and are copied back when met again",

@@ -61,9 +61,10 @@ def _concurrency(serving: Serving) -> float | None:
 
 def _token_bytes(serving: Serving) -> float:
     replica = serving.ranks[: serving.layout.ranks_per_replica]
-    return sum(rank.cache.mean_token_bytes(serving.resolved.context_tokens) for rank in replica)
+    held = sum(rank.cache.mean_token_bytes(serving.resolved.context_tokens) for rank in replica)
+    return held / serving.layout.attention_replicas
 
 
 def _sequence_state_bytes(serving: Serving) -> float:
     replica = serving.ranks[: serving.layout.ranks_per_replica]
-    return sum(rank.cache.sequence_bytes() for rank in replica)
+    return sum(rank.cache.sequence_bytes() for rank in replica) / serving.layout.attention_replicas

@@ -73,9 +73,9 @@ def reserve_mib(resolved: Resolved, device: Device, layout: Layout, settings: Se
     tokens = max(resolved.spec.engine.max_num_batched_tokens or chunk, 2048)
     reserve = _META_MIB + tokens * _MIB_PER_PREFILL_TOKEN + captured * _MIB_PER_CAPTURED_SEQUENCE
     reserve += layout.ranks_per_replica * _MIB_PER_RANK
-    if layout.attention_tensor < layout.tensor:
+    if layout.attention_replicas > 1:
         each = _MIB_PER_SEQUENCE_AND_REPLICA * (1.5 if captured > 300 else 1.0)
-        reserve += captured * each * (layout.tensor // layout.attention_tensor)
+        reserve += captured * each * layout.attention_replicas
     if _total_mib(device) > _LARGE_CARD_MIB:
         reserve = max(reserve, _LARGE_CARD_RESERVE_MIB)
     if settings.draft == "draft":

@@ -90,9 +90,9 @@ def _stage(key: _Key, layers: tuple[Layer, ...], *, first: bool, last: bool) -> 
     host = 0.0
     for name, size in _outside(key, first, last).items():
         if name == "per_layer_embedding" and key.model.name in _HOST_TABLES:
-            host += size / _outside_degree(key.layout)
+            host += size / key.layout.attention_tensor
         else:
-            sharded += size / _outside_degree(key.layout)
+            sharded += size / _outside_degree(key.layout, name)
     return RankWeights(sharded, replicated + _rotary_bytes(key.model), _rounding(key, layers, first, last), host)
 
 
@@ -178,8 +178,8 @@ def _loaded_params(model: Architecture, name: TensorClass, count: int) -> float:
 _OMNI_TOWERS = {"Qwen2.5-Omni": 1_340_000_000, "Qwen3-Omni": 1_900_000_000}
 
 
-def _outside_degree(layout: Layout) -> int:
-    return layout.attention_tensor
+def _outside_degree(layout: Layout, name: TensorClass) -> int:
+    return layout.tensor if name == "head" and not layout.whole_head else layout.attention_tensor
 
 
 def _copies(key: _Key, name: TensorClass) -> float:
@@ -205,8 +205,12 @@ def _rounding(key: _Key, layers: tuple[Layer, ...], first: bool, last: bool) -> 
     if scheme(key.model, key.chosen) == "uniform" and key.chosen.kind.startswith("gguf"):
         return 0.0
     waste = sum(_waste(size) for size in _each(layers, partial(_matrices, key)))
-    vocabulary = key.model.vocab_size * key.model.hidden_size * 2 / key.layout.attention_tensor
-    return waste + _waste(vocabulary) * ((first and True) + (last and not key.model.tied_embeddings))
+    vocabulary = key.model.vocab_size * key.model.hidden_size * 2.0
+    if first:
+        waste += _waste(vocabulary / _outside_degree(key.layout, "embedding"))
+    if last and not key.model.tied_embeddings:
+        waste += _waste(vocabulary / _outside_degree(key.layout, "head"))
+    return waste
 
 
 def _waste(size_bytes: float) -> float:

@@ -42,7 +42,7 @@ class Rank:
 
 @dataclass(frozen=True)
 class Serving:
-    """Everything `plan_serving` worked out, for the derivation and for warnings."""
+    """Everything `plan_serving` worked out, for the derivation and for warnings. A replica is here what keeps a cache of its own."""
 
     resolved: Resolved
     layout: Layout
@@ -72,7 +72,7 @@ def work_out(resolved: Resolved) -> Serving:
         if kind not in alike:
             alike[kind] = _rank(resolved, device, stage, layout, settings, weights, caches, peak)
         ranks.append(replace(alike[kind], device=device))
-    return Serving(resolved, layout, settings, tuple(ranks), math.ceil(resolved.concurrency / layout.data))
+    return Serving(resolved, layout, settings, tuple(ranks), math.ceil(resolved.concurrency / layout.caches))
 
 
 def loaded_format(resolved: Resolved) -> Format:
@@ -92,6 +92,10 @@ def _caches(resolved: Resolved, layout: Layout, settings: Settings) -> tuple[Cac
     return tuple(rank_cache(resolved.architecture, layers, rules) for layers in stages)
 
 
+# Tokens of a block where nothing is said; TGI's are FlashInfer's, TensorRT-LLM's those of its PyTorch backend.
+_BLOCK_TOKENS = {"vllm": 16, "sglang": 1, "tgi": 1, "tensorrt-llm": 32, "lmdeploy": 64}
+
+
 def page_rules(resolved: Resolved, layout: Layout, settings: Settings) -> PageRules:
     """How this engine pages its cache."""
     model, vllm = resolved.architecture, resolved.engine.name == "vllm"
@@ -108,7 +112,7 @@ def page_rules(resolved: Resolved, layout: Layout, settings: Settings) -> PageRu
         v=resolved.kv_v,
         tensor=layout.attention_tensor,
         context_ranks=layout.context,
-        block_tokens=16 if vllm else 1 if resolved.engine.name == "sglang" else 64,
+        block_tokens=_BLOCK_TOKENS.get(resolved.engine.name, 64),
         alignment_tokens=align,
         step_tokens=settings.step_tokens,
         speculative_tokens=settings.draft_tokens if settings.draft != "ngram" else 0,
@@ -189,6 +193,6 @@ def state_need_bytes(serving: Serving, rank: Rank) -> float:
 
 def host_cache_bytes(serving: Serving) -> float:
     """RAM for cache blocks that left the devices: what was asked for, of every replica, and the space V0 pins for swapping."""
-    asked = (serving.resolved.spec.engine.kv_offload_gib or 0.0) * GIB * serving.layout.data
+    asked = (serving.resolved.spec.engine.kv_offload_gib or 0.0) * GIB * serving.layout.caches
     v0 = serving.resolved.engine.name == "vllm" and not serving.settings.v1
     return asked + (c.SWAP_SPACE_V0_GIB * GIB * len(serving.ranks) if v0 else 0.0)

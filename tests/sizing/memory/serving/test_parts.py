@@ -113,12 +113,35 @@ def test_attention_in_parallel_over_data_repeats_no_cache() -> None:
     assert each.blockers == ()
 
 
-def test_sglang_splits_its_tensor_group_for_attention() -> None:
-    engine = {"name": "sglang", "version": None, "data_parallel_attention": True}
-    shared = plan(DEEPSEEK, "H200", 8, weights="fp8", engine={"name": "sglang", "version": None})
-    apart = plan(DEEPSEEK, "H200", 8, weights="fp8", engine=engine, parallel={"tensor": 8, "data": 8})
-    assert weights_gib(apart) > weights_gib(shared)
-    assert apart.blockers == ()
+@pytest.mark.parametrize(
+    ("engine", "parallel", "copies"),
+    [
+        ("sglang", {"tensor": 8, "data": 8}, 8),  # --tp-size 8 --dp-size 8
+        ("sglang", {"tensor": 8, "data": 2}, 2),
+        ("sglang", {"tensor": 1, "data": 8, "expert": 8}, 8),  # as vLLM says it
+        ("sglang", {"tensor": 8}, 8),
+        ("tensorrt-llm", {"tensor": 8}, 8),  # enable_attention_dp
+    ],
+)
+def test_attention_apart_inside_a_tensor_group(engine: str, parallel: dict[str, int], copies: int) -> None:
+    """Every attention rank caches its own sequences and no other's; experts stay where they were, attention is copied."""
+    served: dict[str, Any] = {"card": "H200", "count": 8, "weights": "fp8", "concurrency": 64, "context_tokens": 32768}
+    shared = plan(DEEPSEEK, **served, engine={"name": engine, "version": None}, parallel={"tensor": 8})
+    chosen = {"name": engine, "version": None, "data_parallel_attention": True}
+    apart = plan(DEEPSEEK, **served, engine=chosen, parallel=parallel)
+    assert apart.blockers == () and len(apart.devices) == 8
+    assert apart.devices[0].kv_bytes * copies == pytest.approx(shared.devices[0].kv_bytes, rel=0.001)
+    assert (apart.kv_bytes_per_token or 0) * copies == pytest.approx(shared.kv_bytes_per_token or 0)
+    assert (
+        weights_gib(shared) < weights_gib(apart) < weights_gib(shared) + 13
+    )  # 11.5 GiB of attention, embedding and head
+    assert apart.margin_bytes and shared.margin_bytes and apart.margin_bytes[1] > shared.margin_bytes[1]
+
+
+def test_attention_ranks_of_vllm_are_engines_of_their_own() -> None:
+    """8 x 8 are 64 devices in vLLM, attention apart or not."""
+    found = plan(DEEPSEEK, "H200", 8, engine={"data_parallel_attention": True}, parallel={"tensor": 8, "data": 8})
+    assert [blocker.code for blocker in found.blockers] == ["too_few_devices"]
 
 
 def test_decode_context_parallelism_splits_the_tokens() -> None:
