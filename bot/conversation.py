@@ -18,6 +18,7 @@ from bot.compose.readings import reading_views
 from bot.explain import DEEPEST, Sources
 from bot.heard import Heard, hear, of_click
 from bot.open_question import decided, open_question
+from bot.own_documents import say_beside
 from bot.sized import engine_defaults
 from bot.thread import Configs, Context, Spec, TeamDefaults, ThreadState, Turn
 from sizing.catalogue.names import find
@@ -54,6 +55,7 @@ def _turn(heard: Heard, text: str, thread: ThreadState, context: Context) -> tup
         _say_readings(draft, heard, engine_defaults(context.defaults))
     if turn is not None and heard.wish is None and draft.intent != "clarify":
         say_contradictions(draft, text)
+        say_beside(draft, text)
     if heard.wish in _NEW_WORK:
         next_step.add(draft, context.defaults)
     after = thread.undone() if heard.wish == "undo" else ThreadState() if heard.wish == "new" else thread
@@ -66,6 +68,8 @@ def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, context: 
     if heard.wish == "undo":
         replies.undone(draft, thread, defaults)
         return None
+    if heard.wish is None and not heard.clicked and (turn := replies.from_own_documents(draft, heard, text)):
+        return turn
     if heard.wish in ("new", "help") or not heard.in_scope:
         replies.fixed(draft, heard)
         return None

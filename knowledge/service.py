@@ -18,6 +18,7 @@ from uuid import uuid4
 from knowledge import glossary, ingest, notes
 from knowledge.analyse import Language, detect_language
 from knowledge.chunks import MOST_CHARACTERS
+from knowledge.embedded import holds_documents
 from knowledge.records import SHARED_TEAM, Kind, StoredChunk, StoredDocument
 from knowledge.results import Change, Hit, Method, SearchResult, Status
 from knowledge.settings import Settings
@@ -113,6 +114,11 @@ class Knowledge:
     def list(self, *, team: str = SHARED_TEAM) -> Sequence[StoredDocument]:
         """The team's documents and those shared by all."""
         return self._store.documents(kind="document", team=team)
+
+    def has_documents(self) -> bool:
+        """Whether anybody has added documents, so that an answer need not look where there is nothing."""
+        known = holds_documents(self.settings.database_url)
+        return bool(self._store.documents(kind="document")) if known is None else known
 
     def remove(self, name: str, *, team: str = SHARED_TEAM) -> Sequence[Change]:
         """Removes documents by id, source name or origin. Raises UserError where there is none."""

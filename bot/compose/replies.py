@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot import explain
+from bot import explain, own_documents
 from bot.answer import AssumptionView
 from bot.compose import alternatives, comparison, passages, sizing_answer, special
 from bot.compose.changes import change_text, named_in
@@ -82,6 +82,11 @@ def deeper(draft: Draft, thread: ThreadState, depth: int, defaults: Defaults) ->
     draft.paragraphs += explain.deeper(sized, depth, draft.words, draft.sources)
     draft.actions = ("why",) if depth < deepest else ()
     return Turn(text="", intent="explain", intents=turn.intents, specs=turn.specs, why_depth=depth)
+
+
+def from_own_documents(draft: Draft, heard: Heard, text: str) -> Turn | None:
+    """What the team's own documents say, where they are asked; None where they hold no answer."""
+    return _turn(draft, heard, text) if own_documents.lead(draft, heard, text) else None
 
 
 def worked_out(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: Defaults) -> Turn | None:
