@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from bot.understand.breaker import Breaker
 from bot.understand.formats import read_formats
 from bot.understand.numbers import Quantity, quantities
 from bot.understand.request import Assumption, Device, Intent, Request
@@ -69,11 +70,15 @@ class Labels(BaseModel):
 
 @dataclass(slots=True)
 class Reader:
-    """Asks a chat model at most `calls` times, each at most `timeout_s` seconds; `for_question` gives one its budget."""
+    """Asks a chat model at most `calls` times, each at most `timeout_s` seconds; `for_question` gives one its budget.
+
+    A model that hangs or fails again and again is not asked for a while: its `breaker` is one for all questions.
+    """
 
     model: BaseChatModel
     timeout_s: float = 6.0
     calls: int = 1
+    breaker: Breaker = field(default_factory=Breaker)
     dropped: list[str] = field(default_factory=list)
 
     def for_question(self) -> Reader:
@@ -86,7 +91,7 @@ class Reader:
 
     def labels(self, request: Request) -> tuple[Label, ...]:
         """What the model points to in the message and the grammar can read there; empty where nothing is left open."""
-        if self.calls < 1 or not leaves_open(request):
+        if self.calls < 1 or not leaves_open(request) or not self.breaker.allows():
             return ()
         self.calls -= 1
         kept = []
@@ -116,9 +121,13 @@ class Reader:
         thread = threading.Thread(target=ask, daemon=True, name="second reader")
         thread.start()
         thread.join(self.timeout_s)
-        if not answers:
-            _log.warning("second reading failed or took longer than %s s", self.timeout_s)
-        return answers[0] if answers else ""
+        if answers:
+            self.breaker.succeeded()
+            return answers[0]
+        _log.warning("second reading failed or took longer than %s s", self.timeout_s)
+        if self.breaker.failed():
+            _log.warning("second reading is left out for %s s", self.breaker.pause_s)
+        return ""
 
 
 def labelled(request: Request, labels: Iterable[Label]) -> Request:

@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
+from bot.understand.breaker import Breaker
 from bot.understand.llm import Reader, leaves_open
 from bot.understand.read import read
 
@@ -100,6 +101,33 @@ def test_a_failing_model_changes_nothing() -> None:
 def test_a_hanging_model_is_left_behind(gate: threading.Event) -> None:
     request = read(_TEXT)
     assert Reader(Fake(text=_answer(("users", "35")), gate=gate), timeout_s=0.05).complete(request) == request
+
+
+def test_a_model_that_hangs_is_left_alone_until_a_try_is_answered(gate: threading.Event) -> None:
+    now, model = [0.0], Fake(text=_answer(("users", "35")), gate=gate, asked=[])
+    reader = Reader(model, timeout_s=0.05, breaker=Breaker(most_failures=2, pause_s=60, clock=lambda: now[0]))
+
+    def asked_in(questions: int) -> int:
+        before = len(model.asked)
+        for _ in range(questions):
+            reader.for_question().complete(read(_TEXT))
+        return len(model.asked) - before
+
+    assert asked_in(5) == 2
+    now[0] = 60
+    assert asked_in(5) == 1
+    model.gate, now[0] = None, 120
+    assert asked_in(5) == 5
+    assert reader.for_question().complete(read(_TEXT)).users == 35
+
+
+def test_a_failure_between_answers_opens_no_breaker() -> None:
+    model = Fake(text="nothing", asked=[])
+    reader = Reader(model, breaker=Breaker(most_failures=2))
+    for fails in (True, False, True, False):
+        model.fails = fails
+        reader.for_question().complete(read(_TEXT))
+    assert len(model.asked) == 4
 
 
 def test_the_calls_of_a_question_are_counted() -> None:
