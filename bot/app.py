@@ -26,7 +26,7 @@ def build(room: Room) -> AsyncApp:
         ids = {"enterprise_id": me.enterprise, "team_id": me.team, "bot_user_id": me.bot_user, "bot_id": me.bot_id}
         return AuthorizeResult(**ids, bot_token=found.token)
 
-    log, client = logging.getLogger("slack_bolt"), web_client(settings, token=False, session=room.voice.session)
+    log, client = logging.getLogger("slack_bolt"), web_client(settings, token=False, session=room.voice.here.session)
     app = AsyncApp(logger=log, authorize=authorize, client=client, signing_secret=settings.signing_secret)
     app.use(Recorder(room).record)
     for surface in (mention, thread, command, action, forms, defaults, home, stop, lifecycle):

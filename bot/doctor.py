@@ -21,7 +21,7 @@ from bot.setup_faults import setting_at_fault
 from bot.slack.clients import identify, web_client
 from bot.slack.errors import BlocksRefused, code_of, translated
 from bot.slack.needs import EVENTS, SCOPES
-from bot.worker import Refused, TryLater
+from bot.surface import Refused, TryLater
 from sizing.errors import SizewiseError, UserError
 
 Level = Literal["ok", "note", "missing"]

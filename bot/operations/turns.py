@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Engine, and_, delete, select, update
 
 from bot.database import reading
 from bot.schema import turns
-from bot.worker import error_id_of
+from bot.surface import error_id_of
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def register(app: AsyncApp, room: Room) -> None:
             await _other(room, ack, client, command, name.casefold(), rest.strip())
             return
         found = arrival(context)
-        lang = await room.voice.quick_locale(str(command.get("user_id")))
+        lang = await room.voice.courtesy.quick_locale(str(command.get("user_id")))
         if found.outcome in _TEXTS:
             await ack(text=label(lang, _TEXTS[found.outcome]), response_type="ephemeral")
         elif found.outcome == "ignored":
@@ -37,7 +37,7 @@ def register(app: AsyncApp, room: Room) -> None:
         else:
             await ack()
         if found.turn is not None:
-            room.voice.acknowledgements.given(found.turn.key)
+            room.voice.whispers.acknowledgements.given(found.turn.key)
         room.worker.wake()
 
     app.command(COMMAND)(size)
@@ -47,7 +47,7 @@ async def _other(
     room: Room, ack: AsyncAck, client: AsyncWebClient, command: dict[str, Any], name: str, rest: str
 ) -> None:  # fmt: skip
     user, trigger = str(command["user_id"]), str(command["trigger_id"])
-    lang = await room.voice.quick_locale(user)
+    lang = await room.voice.courtesy.quick_locale(user)
     if name == "help":
         text = label(lang, "help_text")
         await ack(

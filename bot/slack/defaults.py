@@ -38,7 +38,7 @@ def register(app: AsyncApp, room: Room) -> None:
         if body["user"].get("team_id") not in (room.me.team, None):
             await ack()
             return
-        lang = await room.voice.quick_locale(user)
+        lang = await room.voice.courtesy.quick_locale(user)
         if not await may_change_settings(room, user, ack_waits=True):
             log.warning("settings not changed", team=room.me.team, user=user, reason="no admin")
             defaults = await room.offload.database(room.store.defaults, room.me.team)
@@ -60,7 +60,7 @@ def register(app: AsyncApp, room: Room) -> None:
 
 async def open_form(room: Room, client: AsyncWebClient, trigger: str, user: str) -> None:
     """Show the team's settings: to change them, or to read them alone."""
-    lang = await room.voice.quick_locale(user)
+    lang = await room.voice.courtesy.quick_locale(user)
 
     async def build() -> dict[str, Any]:
         defaults = await room.offload.database(room.store.defaults, room.me.team)

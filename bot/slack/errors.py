@@ -10,7 +10,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
 from bot import metrics
-from bot.worker import Refused, TryLater
+from bot.surface import Refused, TryLater
 
 # The message itself is at fault: without blocks it may pass.
 BLOCKS: Final = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_too_long", "no_text"})

@@ -21,7 +21,7 @@ from bot.reply.mrkdwn import cut, escape
 from bot.slack.errors import BlocksRefused, translated
 from bot.slack.reading import without_mention
 from bot.slack.room import Arrival, Room
-from bot.worker import Refused, TryLater
+from bot.surface import Refused, TryLater
 
 log = logger()
 
@@ -99,7 +99,7 @@ class Forms:
         return body["user"].get("team_id") not in (self.room.me.team, self.room.me.enterprise, None)
 
     async def _lang(self, body: dict[str, Any]) -> Lang:
-        return await self.room.voice.quick_locale(str(body["user"]["id"]))
+        return await self.room.voice.courtesy.quick_locale(str(body["user"]["id"]))
 
     async def sized(self, ack: AsyncAck, body: dict[str, Any], view: dict[str, Any]) -> None:
         lang = await self._lang(body)
@@ -152,7 +152,7 @@ class Forms:
 
 async def ask_directly(room: Room, user: str, text: str, key: str) -> None:
     """Ask in the direct message: our post names the question, the answer comes in its thread."""
-    lang = await room.voice.quick_locale(user)
+    lang = await room.voice.courtesy.quick_locale(user)
     said = label(lang, "home_asked", user=f"<@{user}>", question=escape(cut(text, 500)))
     try:
         async with translated():

@@ -16,7 +16,7 @@ from bot.slack.errors import BlocksRefused, translated
 from bot.slack.forms import Forms, Where, ask_directly
 from bot.slack.needs import PROMPTS
 from bot.slack.room import Room
-from bot.worker import Refused, TryLater
+from bot.surface import Refused, TryLater
 
 log = logger()
 
@@ -62,7 +62,7 @@ def register(app: AsyncApp, room: Room) -> None:
 
     async def form(ack: AsyncAck, body: dict[str, Any], client: AsyncWebClient) -> None:
         await ack()
-        lang = await room.voice.quick_locale(str(body["user"]["id"]))
+        lang = await room.voice.courtesy.quick_locale(str(body["user"]["id"]))
         await Forms(room).size_form(client, str(body["trigger_id"]), lang, "", Where())
 
     async def ask(ack: AsyncAck, body: dict[str, Any], client: AsyncWebClient) -> None:

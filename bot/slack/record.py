@@ -93,7 +93,7 @@ class Recorder:
         if not words or words[0].casefold() in SUBCOMMANDS:
             return _IGNORED
         turn = turn_of_command(body, self.room.me, time.time())
-        self.room.voice.acknowledgements.expect(turn.key)
+        self.room.voice.whispers.acknowledgements.expect(turn.key)
         return await self._record(turn)
 
     async def _click(self, body: dict[str, Any]) -> Arrival:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from bot.logs import logger
 from bot.slack.errors import BlocksRefused, translated
 from bot.slack.room import Room
-from bot.worker import Refused, TryLater
+from bot.surface import Refused, TryLater
 
 log = logger()
 

@@ -29,6 +29,7 @@ from bot.responder import Responder
 from bot.settings import Settings
 from bot.slack.clients import connections, identify, web_client
 from bot.slack.errors import code_of, translated
+from bot.slack.here import Here
 from bot.slack.http import http_app, socket_silence_s
 from bot.slack.installations import Installations, Vault
 from bot.slack.reading import Identity
@@ -36,8 +37,9 @@ from bot.slack.room import Room
 from bot.slack.voice import SlackVoice
 from bot.slack.workspaces import Workspace, Workspaces
 from bot.store import Store
+from bot.surface import Refused, TryLater
 from bot.thread import Context
-from bot.worker import Refused, TryLater, Worker
+from bot.worker import Worker
 
 log = logs.logger()
 
@@ -140,7 +142,7 @@ async def _room(
 ) -> Room:
     workspaces = await _workspaces(settings, engine, offload, session)
     inbox, store = Inbox(engine, settings.lease_s), Store(engine)
-    voice = SlackVoice(workspaces, store, offload, settings.strict, session)
+    voice = SlackVoice(Here(workspaces, store, offload, session), settings.strict)
     worker = Worker(inbox, store, voice, responder, offload, settings, Context())
     return Room(settings, workspaces, inbox, store, offload, voice, worker)
 

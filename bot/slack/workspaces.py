@@ -17,7 +17,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.offload import Offload
 from bot.slack.installations import Installations
 from bot.slack.reading import Identity
-from bot.worker import Refused
+from bot.surface import Refused
 
 # For so long a process may go on with an installation that another one has removed.
 _KNOWN_S: Final = 60.0

@@ -21,7 +21,7 @@ from bot.operations.turns import DeadLetters
 from bot.processes import Processes
 from bot.reply.labels import label
 from bot.slack.http import MAX_BODY_BYTES, readiness
-from bot.worker import error_id_of
+from bot.surface import error_id_of
 
 pytestmark = pytest.mark.anyio
 

@@ -21,7 +21,7 @@ from bot.answer import Alternative, Answer, AssumptionView, Lang
 from bot.database import engine_for, migrate, sqlite_url
 from bot.responder import Pipeline, Responder
 from bot.settings import Settings
-from bot.slack import rights, voice
+from bot.slack import courtesy, rights
 from bot.slack.http import http_app
 from bot.slack.needs import manifest
 from bot.slack.room import Room
@@ -116,7 +116,7 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Slack waits as long as it takes: how fast an acknowledgement comes is measured by `bench.load`, not asserted here."""
     monkeypatch.setattr(limits, "ACK_SECONDS", _PATIENCE_S)
     monkeypatch.setattr(limits, "TRIGGER_SECONDS", _PATIENCE_S)
-    monkeypatch.setattr(voice, "LOCALE_WAITS_S", _PATIENCE_S)
+    monkeypatch.setattr(courtesy, "LOCALE_WAITS_S", _PATIENCE_S)
     monkeypatch.setattr(rights, "ACK_WAITS_S", _PATIENCE_S)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from bot.answer import Answer, Command, Paragraph, Table
 from bot.reply.labels import label
-from bot.worker import error_id_of
+from bot.surface import error_id_of
 
 pytestmark = pytest.mark.anyio
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot import worker
+from bot import one_turn
 from bot.database import engine_for
 from bot.inbox import Inbox, NewTurn
 from bot.reply.labels import label
@@ -33,13 +33,13 @@ async def test_a_slash_answer_is_private_and_replaces_the_progress(chat: Any) ->
 
 
 async def test_an_answer_does_not_overtake_the_acknowledgement(chat: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = chat.room.voice.quick_locale
+    quick = chat.room.voice.courtesy.quick_locale
 
     async def slow(user: str) -> str:
         await asyncio.sleep(0.7)
         return str(await quick(user))
 
-    monkeypatch.setattr(chat.room.voice, "quick_locale", slow)
+    monkeypatch.setattr(chat.room.voice.courtesy, "quick_locale", slow)
     slash = asyncio.create_task(chat.slack.slash(chat.bert, chat.channel, "8b on a 4090"))
     await asyncio.sleep(0.2)
     chat.room.worker.wake()
@@ -202,8 +202,8 @@ async def test_slow_answers_show_a_status_in_their_own_thread_and_clear_it(start
 
 async def test_a_status_is_shown_again_before_slack_takes_it_away(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Slack clears one after two minutes."""
-    assert worker._PROGRESS_EVERY_S < 120
-    monkeypatch.setattr(worker, "_PROGRESS_EVERY_S", 0.05)
+    assert one_turn.PROGRESS_EVERY_S < 120
+    monkeypatch.setattr(one_turn, "PROGRESS_EVERY_S", 0.05)
     hold = threading.Event()
     async with start("http") as chat:
         chat.responder.hold = hold

@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from bot import tracing
-from bot.worker import error_id_of
+from bot.surface import error_id_of
 
 pytestmark = pytest.mark.anyio
 

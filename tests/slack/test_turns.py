@@ -10,7 +10,7 @@ from sqlalchemy.exc import OperationalError
 
 from bot.reply.labels import label
 from bot.slack.serve import running
-from bot.worker import error_id_of
+from bot.surface import error_id_of
 from playground.delivery import Reply
 
 pytestmark = pytest.mark.anyio

@@ -28,8 +28,8 @@ from bot.operations.turns import DeadLetters
 from bot.schema import installations, metadata, turns
 from bot.slack.installations import Installations, Vault
 from bot.store import Store
+from bot.surface import error_id_of
 from bot.thread import TeamDefaults, ThreadState, Turn
-from bot.worker import error_id_of
 from knowledge.tables import metadata as knowledge_metadata
 from sizing.errors import UserError
 
