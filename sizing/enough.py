@@ -40,7 +40,7 @@ def enough_of(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> tuple
     for question in _questions(free, defaults):
         found = _fewest(question, _machines(device, spec.hardware[0], question))
         if found is not None:
-            return found.spec, found.estimate
+            return found.shown, found.estimate
     return None
 
 

@@ -24,7 +24,7 @@ from sizing.errors import UserError
 from sizing.estimate import Estimate, Failure
 from sizing.places import ANY_TRUST
 from sizing.search.bounds import Learned
-from sizing.search.lacks import speed_lacks
+from sizing.search.lacks import arriving_rps, speed_lacks
 from sizing.search.machines import Machine, Rejection, machines
 from sizing.search.nearest import nearest
 from sizing.search.need import Question, need_of, question_of
@@ -119,7 +119,7 @@ def _recommend(spec: WorkloadSpec, defaults: Defaults) -> Recommendation:
     if not found.accepted and question.place.rents:
         question = question_of(spec, defaults, ANY_TRUST)
         admitted, barred, found = _searched(question, found.learned)
-    options = chosen(found.accepted)
+    options = chosen([one for one in found.accepted if arriving_rps(spec) is None or one.carries])
     shown = {one.candidate.machine.accelerator.id for one in options}
     near = _almost([one for one in found.near if one.candidate.machine.accelerator.id not in shown])
     return Recommendation(
@@ -168,7 +168,7 @@ def _options(options: Sequence[Trial], question: Question) -> tuple[Option, ...]
 def _option(one: Trial, rank: int, why: tuple[dict[str, Any], ...], question: Question) -> Option:
     return Option(
         rank=rank,
-        spec=one.spec.model_dump(mode="json", exclude_none=True),
+        spec=one.shown.model_dump(mode="json", exclude_none=True),
         estimate=one.estimate,
         why=why,
         notes=notes(one, question.model, question.audience),
@@ -194,8 +194,7 @@ def _far_too_slow(one: Trial) -> bool:
     if not one.memory_lacks:
         return False
     return any(
-        _share(entry, one) > _CLOSE["target_missed"]
-        for entry in speed_lacks(one.asked.targets, one.speed, one.defaults)
+        _share(entry, one) > _CLOSE["target_missed"] for entry in speed_lacks(one.asked, one.speed, one.defaults)
     )
 
 

@@ -41,7 +41,7 @@ def _counted(sized: Sized, defaults: Defaults) -> Sized:
     if is_counted(sized.spec):
         return _without_loss(sized, defaults) if sized.estimate.fits is False and not parsed.weights else sized
     enough = sized.verdict == "fits" and not any(
-        True for _ in speed_lacks(parsed.targets, sized.estimate.speed, defaults)
+        True for _ in speed_lacks(parsed, sized.estimate.speed, defaults)
     )
     return sized if enough else _found(sized, defaults) or _at_most(sized, parsed, defaults)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot.compose import headline, pictures, topics, training
+from bot.compose import headline, pictures, queueing, topics, training
 from bot.compose.assumptions import assumption_views
 from bot.compose.common import ALL_ACTIONS, say_why, write_fault
 from bot.compose.draft import Draft
@@ -37,11 +37,11 @@ def write(draft: Draft, sized: Sized, heard: Heard, question: str, defaults: Def
     elif not options.good:
         _write_nothing(draft, sized, options)
     else:
-        _write_options(draft, options, heard, question)
+        _write_options(draft, options, heard, question, defaults)
         draft.headline, draft.lead = _led_by_need(draft, sized, question, defaults)
 
 
-def _write_options(draft: Draft, options: Options, heard: Heard, question: str) -> None:
+def _write_options(draft: Draft, options: Options, heard: Heard, question: str, defaults: Defaults) -> None:
     words = draft.words
     best = options.good[0]
     draft.sized, draft.options = [best], list(options.good)
@@ -58,6 +58,7 @@ def _write_options(draft: Draft, options: Options, heard: Heard, question: str) 
     draft.say("cheaper", almost_text(options, best, words), draft.title("almost"))
     say_why(draft, best, heard, question)
     topics.say_asked(draft, best, heard)
+    queueing.say(draft, best, question, defaults)
     say_measured(draft, best)
     draft.assumptions = assumption_views(best, words)
     cite_devices([best], draft.sources)

@@ -46,7 +46,7 @@ _ASKS_OTHERS: Final = re.compile(
 def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Defaults) -> None:
     """The verdict first; then options, what would flip it, why, and what else was asked."""
     words = draft.words
-    limit = limits.at_limit(asked, question, defaults, words)
+    limit = queueing.at_largest(draft, asked, question, defaults) or limits.at_limit(asked, question, defaults, words)
     sized = limit.sized if limit else counting.with_count(asked, question, defaults)
     how_many = limit is None and sized is not asked
     if cost_bill.leads(heard):
@@ -86,7 +86,7 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     topics.say_asked(draft, sized, heard)
     if bill and not (priced and cost_bill.leads(heard)):
         cost_answer.say(bill, question)
-    queueing.say(draft, sized, question)
+    queueing.say(draft, sized, question, defaults)
     say_measured(draft, sized, speed=heard.asks("throughput"))
     say_warnings(draft, sized)
     draft.assumptions = assumption_views(sized, words)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from bot.understand.correction import corrected
-from bot.understand.daily import requests_per_day
+from bot.understand.daily import rate_rps, requests_per_day
 from bot.understand.device_details import MOST_DEVICES
 from bot.understand.devices import read_devices
 from bot.understand.engine_flags import read_engine_flags
@@ -119,6 +119,8 @@ def _request(found: Found, in_thread: bool) -> Request:
     daily = requests_per_day(found.text.folded, draft.values.get("users"))
     if daily:
         draft.other["requests_per_day"] = daily
+    if arriving := rate_rps(found.text.folded):
+        draft.other["rate_rps"] = arriving
     usage = read_usage(found.text.folded, draft.other)
     if usage:
         draft.other["usage"] = usage

@@ -202,6 +202,9 @@ def _load(request: Request) -> dict[str, Any]:
     daily = request.other.get("requests_per_day")
     if daily and 0 < daily <= 1e12:
         out["requests_per_day"] = float(daily)
+    rate = request.other.get("rate_rps")
+    if rate and 0 < rate <= 1e9:
+        out["rate_rps"] = float(rate)
     return out
 
 

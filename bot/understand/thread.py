@@ -15,7 +15,7 @@ _KEPT_OTHER = word_set(
     "provider vendor exclude_vendor min_bits owned max_devices power_limit_w location form card_power_w "
     "psu_w streaming co_located redundancy offload recipe observed batch_size lora_rank platform tax "
     "users_per_shift active_share speculative engine_flags laptop quiet "
-    "line_a line_v hours images dims prefix_cache offline_batch formats_named usage sides layouts requests_per_day "
+    "line_a line_v hours images dims prefix_cache offline_batch formats_named usage sides layouts requests_per_day rate_rps "
     "uncounted engines_compared"
 )
 

@@ -10,11 +10,14 @@ from sizing.defaults import Defaults
 from sizing.estimate import Range, Speed, Verdict
 from sizing.prices import in_currency
 from sizing.spec import Targets, WorkloadSpec
+from sizing.speed.load import demand
 
 Lack = dict[str, Any]
 
 # Below this a sum "once" is a private person's, who has a PC and pays VAT: the card alone is held against it, gross.
 _PRIVATE_MOST_EUR = 2500.0
+# A queue whose service rate is this share of what arrives grows without end; the bisection behind it is no finer.
+_SERVED = 0.98
 
 
 def lack(code: str, **params: Any) -> Lack:
@@ -30,10 +33,14 @@ def memory_lacks(verdict: Verdict | None, margin: Range | None) -> Iterator[Lack
         yield lack("cannot_run")
 
 
-def speed_lacks(targets: Targets, speed: Speed | None, defaults: Defaults) -> Iterator[Lack]:
-    """Targets of speed that the expected figures miss."""
+def speed_lacks(spec: WorkloadSpec, speed: Speed | None, defaults: Defaults, busiest: float = 1.0) -> Iterator[Lack]:
+    """Targets of speed that the expected figures miss, and requests that arrive faster than they are served; `busiest` is how much of
+    what is served at most may arrive."""
     if speed is None:
         return
+    targets, arriving = spec.targets, arriving_rps(spec)
+    if arriving and speed.requests_s and speed.requests_s.expected < arriving * _SERVED / busiest:
+        yield lack("target_missed", target="requests_s", wanted=arriving, got=speed.requests_s.expected)
     wanted_rate = targets.tokens_s_per_user or defaults.min_tokens_s_per_user
     rates = (
         ("tokens_s_per_user", wanted_rate, speed.decode_tok_s_per_user),
@@ -44,6 +51,13 @@ def speed_lacks(targets: Targets, speed: Speed | None, defaults: Defaults) -> It
             yield lack("target_missed", target=name, wanted=wanted, got=got.expected)
     if targets.ttft_s and speed.ttft_ms and speed.ttft_ms.expected > targets.ttft_s * 1000:
         yield lack("target_missed", target="ttft_s", wanted=targets.ttft_s, got=speed.ttft_ms.expected)
+
+
+def arriving_rps(spec: WorkloadSpec) -> float | None:
+    """What arrives where that is said; of a finite number of requests the last one always ends."""
+    said = (spec.load.rate_rps or spec.load.requests_per_day) and spec.load.requests is None
+    asked = demand(spec) if said else None
+    return asked.rate_rps if asked else None
 
 
 def limit_lacks(spec: WorkloadSpec, cost: dict[str, Any], defaults: Defaults) -> Iterator[Lack]:

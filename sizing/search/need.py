@@ -12,11 +12,12 @@ from sizing.errors import UserError
 from sizing.memory.inference import plan_inference
 from sizing.places import Where, where
 from sizing.prices import Trust
-from sizing.resolve import Resolved, native_format, resolve, resolve_model
+from sizing.resolve import Resolved, at_first_guess, is_fed_by_arrivals, native_format, resolve, resolve_model
 from sizing.search.bounds import Need, format_bytes
 from sizing.search.candidates import SERVED, Setup, setups
 from sizing.search.machines import Machine
 from sizing.spec import EngineRef, HardwareRef, Parallel, WorkloadSpec
+from sizing.speed.load import demand
 from sizing.speed.workload import work
 from sizing.usage import used_as_said
 
@@ -39,6 +40,23 @@ class Question:
     floor_bits: float
     place: Where
     prompt_tokens: int = 0
+    output_tokens: int = 0
+
+    @cached_property
+    def planned(self) -> WorkloadSpec:
+        """The spec that candidates are planned with: what arrives at a rate is held against all of them alike, as the requests in flight
+        that it comes to at a fluent pace, which together must flow as fast as it arrives."""
+        asked = demand(self.spec) if is_fed_by_arrivals(self.spec) else None
+        if asked is None:
+            return self.spec
+        flow = max(self.spec.targets.tokens_s_total or 0.0, asked.rate_rps * self.output_tokens)
+        return self.spec.model_copy(
+            update={
+                "concurrency": self.concurrency,
+                "load": self.spec.load.model_copy(update={"rate_rps": None, "requests_per_day": None, "pattern": None}),
+                "targets": self.spec.targets.model_copy(update={"tokens_s_total": flow}),
+            }
+        )
 
     @property
     def audience(self) -> int:
@@ -64,9 +82,17 @@ def question_of(spec: WorkloadSpec, defaults: Defaults, trusts: frozenset[Trust]
         return Question(
             spec, defaults, resolve_model(spec.model)[0], spec.concurrency or 1, spec.context_tokens or 0, floor, place
         )
-    probe = _probe(spec, defaults, False, spec.kv_cache if isinstance(spec.kv_cache, str) else None)
-    prompt = work(probe).new_tokens
-    return Question(spec, defaults, probe.architecture, probe.concurrency, probe.context_tokens, floor, place, prompt)
+    in_flight = at_first_guess(spec, defaults) if is_fed_by_arrivals(spec) else spec.concurrency
+    probe = _probe(
+        spec.model_copy(update={"concurrency": in_flight}),
+        defaults,
+        False,
+        spec.kv_cache if isinstance(spec.kv_cache, str) else None,
+    )
+    load = work(probe)
+    return Question(
+        spec, defaults, probe.architecture, probe.concurrency, probe.context_tokens, floor, place, load.new_tokens, load.output_tokens
+    )  # fmt: skip
 
 
 def _probe(
@@ -91,7 +117,7 @@ def _probe(
 
 def need_of(question: Question) -> Need:
     """The least that any candidate must hold, read and multiply."""
-    spec, model = question.spec, question.model
+    spec, model = question.planned, question.model
     if spec.task not in SERVED:
         return Need(_Shared(model, _TRAINED_SHARE), {}, 0.0, 0.0)
     speculative = spec.engine.speculative
@@ -141,7 +167,7 @@ def _kv(question: Question) -> Iterator[tuple[tuple[bool, str | None], float]]:
 
 def _kv_bytes(question: Question, local: bool, name: str | None, layout: tuple[int, int]) -> Iterator[float]:
     try:
-        plan = plan_inference(_probe(question.spec, question.defaults, local, name, layout))
+        plan = plan_inference(_probe(question.planned, question.defaults, local, name, layout))
     except UserError:
         return
     yield sum(device.kv_bytes for device in plan.devices)

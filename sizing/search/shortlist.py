@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sizing.search.bounds import Learned, Need, may_fit, may_reach
 from sizing.search.candidates import Candidate, Setup, layouts
-from sizing.search.lacks import limit_lacks
+from sizing.search.lacks import arriving_rps, limit_lacks
 from sizing.search.machines import Machine
 from sizing.search.need import Question, setups_of
 from sizing.search.ranking import MOST_TIMES_THE_CHEAPEST, family, planning_cost
@@ -23,6 +23,7 @@ __all__ = ["Found", "Lot", "candidates", "search"]
 
 _ENOUGH_FAMILIES = 8
 _MOST_VISITS = 60
+_MOST_VISITS_OF_A_RATE = 120  # no bound tells how many requests a machine serves: most are seen before one does
 _MOST_PLANNED = 500
 _SECOND_WALK = 4
 _MOST_BEYOND = 4
@@ -93,10 +94,14 @@ def _walk(lots: Sequence[Lot], question: Question, need: Need, found: Found, unt
     settled: set[str] = set()
     enough, most_planned = until
     visits = 0
+    arriving = arriving_rps(question.spec)
+    most_visits = _MOST_VISITS_OF_A_RATE if arriving else _MOST_VISITS
     for place, lot in enumerate(lots):
-        if len(families) >= enough or visits >= _MOST_VISITS or found.planned >= most_planned:
+        if len(families) >= enough or visits >= most_visits or found.planned >= most_planned:
             return [one for one in lots[place:] if one.machine.accelerator.id not in settled]
         if lot.machine.accelerator.id in settled or not _worth_trying(lot, need, found):
+            continue
+        if arriving and not found.serves(lot.machine, arriving):
             continue
         visits += 1
         taken = visit(lot, question, need, found)

@@ -25,13 +25,15 @@ from sizing.verdict import margin, verdict
 
 # Tasks whose plan and speed are taken apart here; the others go through the engine's front door whole.
 _PLANNED = frozenset({"inference"})
+# Of the most that hardware serves so much may arrive at it: a judgement; nearer to the edge people wait in a queue.
+_BUSIEST = 0.9
 # Two hours a day; the PC is there already, and a used card is kept as long as a new one.
 _PRIVATE_LOAD = 0.08
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A candidate with what the engine says of it; figures are computed when first asked for, each once."""
+    """A candidate with what the engine says of it; figures are computed when first asked for, each once. `spec` is what is planned with."""
 
     candidate: Candidate
     spec: WorkloadSpec
@@ -41,6 +43,11 @@ class Trial:
     def asked(self) -> WorkloadSpec:
         """The spec without this hardware."""
         return self.question.spec
+
+    @property
+    def shown(self) -> WorkloadSpec:
+        """What is proposed: the spec as it was asked, with this hardware."""
+        return self.candidate.proposal(self.asked)
 
     @property
     def defaults(self) -> Defaults:
@@ -64,7 +71,7 @@ class Trial:
     @cached_property
     def estimate(self) -> Estimate:
         """The whole Estimate, priced, without a derivation."""
-        found = estimate(self.spec, self.defaults, derivation=False)
+        found = estimate(self.shown, self.defaults, derivation=False)
         return found.model_copy(update={"cost": deepcopy(self.cost)})
 
     @cached_property
@@ -111,8 +118,16 @@ class Trial:
     @cached_property
     def lacks(self) -> tuple[Lack, ...]:
         """Everything that keeps it from being an option; speed is not asked of what does not fit."""
-        found = self.memory_lacks or tuple(speed_lacks(self.asked.targets, self.speed, self.defaults))
+        found = self.memory_lacks or tuple(speed_lacks(self.asked, self.speed, self.defaults, _BUSIEST))
         return (*found, *limit_lacks(self.asked, self.cost, self.defaults))
+
+    @cached_property
+    def carries(self) -> bool:
+        """Whether what is proposed serves what arrives, held against arrivals in random order and not only as many requests in flight."""
+        return not any(
+            entry["params"].get("target") == "requests_s"
+            for entry in speed_lacks(self.asked, self.estimate.speed, self.defaults)
+        )
 
     @property
     def barely_fast_enough(self) -> bool:
@@ -146,4 +161,4 @@ def _cost(deployment: Deployment, defaults: Defaults, place: Where) -> dict[str,
 
 def trial(candidate: Candidate, question: Question) -> Trial:
     """A candidate ready to be judged against the spec that was asked."""
-    return Trial(candidate, candidate.proposal(question.spec), question)
+    return Trial(candidate, candidate.proposal(question.planned), question)

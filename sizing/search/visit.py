@@ -19,6 +19,7 @@ from sizing.search.trial import Trial, trial
 _SPREAD = 2.0
 # A narrower KV cache alone makes no layout faster than by this.
 _NARROWER_CACHE_GAINS = 1.3
+_ROOMIER_SERVES = 1.5
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,13 @@ class Found:
     too_slow: int = 0
     planned: int = 0
     learned: Learned = field(default_factory=Learned)
+    served: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+    def serves(self, machine: Machine, wanted_rps: float) -> bool:
+        """Whether a machine might serve that many requests a second, as far as fewer of its devices tell: twice as many serve twice as
+        many, or half as much again where memory was what they lacked."""
+        count, rate = self.served.get(machine.accelerator.id, (0, 0.0))
+        return not count or rate * machine.count / count * _ROOMIER_SERVES >= wanted_rps
 
 
 def visit(lot: Lot, question: Question, need: Need, found: Found) -> Trial | None:
@@ -75,7 +83,14 @@ class _Visit:
             self._found.accepted.append(tight)
         else:
             self._found.near.append(min(self._made.values(), key=_distance))
+            self._remember_served()
         return tight
+
+    def _remember_served(self) -> None:
+        speeds = [one.speed for one in self._made.values() if not one.memory_lacks]
+        rates = [speed.requests_s.expected for speed in speeds if speed and speed.requests_s]
+        if rates:
+            self._found.served[self._lot.machine.accelerator.id] = self._lot.machine.count, max(rates)
 
     def _trial(self, candidate: Candidate) -> Trial:
         if candidate not in self._made:

@@ -209,8 +209,8 @@ def _axes(resolved: Resolved, hardware: Machine, weights: Weights, fam: str, loa
         "kv-engine": f"{int(resolved.kv_k.bits_per_element)}@{fam}@{kind}",
         "link": hardware.link.kind,
         "link-class": f"{hardware.link.kind}@{kind}",
-        "pattern": load.pattern,
-        "pattern-engine": f"{load.pattern}@{fam}",
+        "pattern": load.measured_as,
+        "pattern-engine": f"{load.measured_as}@{fam}",
         "routing": "experts" if weights.experts else "dense",
         "stated": "all" if _all_stated(resolved, hardware, load) else "part",
     }

@@ -15,10 +15,11 @@ from sizing.resolve import PEAK_HOUR_SHARE, Resolved
 from sizing.spec import Targets, WorkloadSpec
 from sizing.speed.drivers import Drivers, drivers
 from sizing.speed.factors import Coefficients, shipped
-from sizing.speed.serving import Pace, first_token_s, pace, steady_at
+from sizing.speed.serving import Pace, first_token_s, pace, rates, steady_at
 
 QUESTIONS_PER_USER_DAY = 20.0
 _Z95 = 1.645
+_FULLEST = 0.9  # nearer to all that can be served, waits grow without end: a judgement
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +93,21 @@ def under_load(resolved: Resolved, plan: MemoryPlan, rate_rps: float) -> LoadPoi
 
 
 def with_users(resolved: Resolved, plan: MemoryPlan, concurrency: float) -> LoadPoint:
-    """The service with that many requests always in flight."""
-    known = drivers(resolved, plan)
+    """The service with that many requests always in flight: who has an answer asks again, so that prompts meet each other more than
+    arrivals in random order do."""
+    known = drivers(replace(resolved, concurrency=max(1, round(concurrency))), plan)
     factor = shipped(known.axes)
     here = pace(known, factor, max(1.0, concurrency / known.replicas))
-    return _at_rate(known, factor, 0.98 * here.requests_s * known.replicas)
+    point = _at_rate(known, factor, 0.98 * here.requests_s * known.replicas)
+    first_ms = rates(known, factor).ttft_ms or point.ttft_p50_ms
+    return replace(point, ttft_p50_ms=first_ms, ttft_p95_ms=first_ms + point.ttft_p95_ms - point.ttft_p50_ms)
 
 
 def largest_load(resolved: Resolved, plan: MemoryPlan, targets: Targets) -> LargestLoad:
     """The largest arrival rate at which the p95 of time to first token and the median speed per user meet the targets."""
     known = drivers(resolved, plan)
     factor = shipped(known.axes)
-    top = 0.98 * _most_rps(known, factor) * known.replicas
+    top = _FULLEST * _most_rps(known, factor) * known.replicas
     if not _missed(_at_rate(known, factor, top), targets):
         return _largest(_at_rate(known, factor, top), "capacity")
     low, high = 1e-4 * top, top
@@ -160,7 +164,7 @@ def _at_rate(known: Drivers, factor: Coefficients, rate_rps: float) -> LoadPoint
     token, slow_token = _token_s(here, known), _token_s(slow, known)
     return LoadPoint(
         rate_rps=rate_rps,
-        concurrency=here.running * known.replicas,
+        concurrency=here.running * min(1.0, each / here.requests_s) * known.replicas,
         utilization=used,
         tokens_s_per_user=1 / token,
         output_tok_s_total=min(rate_rps, most * known.replicas) * known.work.output_tokens,

@@ -29,6 +29,12 @@ class Work:
     output_assumed: bool
 
     @property
+    def measured_as(self) -> LoadPattern:
+        """The pattern whose measurements tell of this load. Arrivals were measured as a finite rush of requests only, mostly faster than
+        they were served; a service at a steady rate has a number in flight, as a closed load has."""
+        return "closed" if self.pattern == "poisson" and self.requests is None else self.pattern
+
+    @property
     def new_tokens(self) -> int:
         """Prompt tokens that must be computed."""
         return max(0, self.input_tokens - self.shared_tokens)
