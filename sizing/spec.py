@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from sizing.errors import UserError
 from sizing.usage import Money, Usage
-from sizing.values import NUMBER, Backend, Currency, Date, Optimizer
+from sizing.values import NUMBER, Backend, Currency, Date, Optimizer, Vendor
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -258,8 +258,8 @@ class Targets(_Part):
 class Constraints(_Part):
     """What hardware may be proposed. `card_power_w` is the most that one card may draw (the whole deployment: `targets.power_w`)."""
 
-    vendor: Name | list[str] | None = None
-    exclude_vendor: Name | list[str] | None = None
+    vendor: Vendor | list[Vendor] | None = None
+    exclude_vendor: Vendor | list[Vendor] | None = None
     location: Name | None = None
     form: Name | None = None
     cloud: bool | None = None

@@ -33,6 +33,17 @@ OPTIMIZERS = (
 _DATE = re.compile(r"20\d{2}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
 
 
+# Makers of accelerators, by catalogue; a test holds the two together.
+VENDORS = (
+    "nvidia", "amd", "intel", "apple", "google", "aws", "huawei", "cerebras", "tenstorrent", "sambanova", "ampere", "cix",
+    "raspberry pi", "generic",
+)  # fmt: skip
+_VENDOR_NAMES = {
+    "geforce": "nvidia", "rtx": "nvidia", "radeon": "amd", "instinct": "amd", "arc": "intel", "gaudi": "intel", "habana": "intel",
+    "mac": "apple", "tpu": "google", "trainium": "aws", "amazon": "aws", "inferentia": "aws", "ascend": "huawei",
+}  # fmt: skip
+
+
 def _one_of(value: object, allowed: tuple[str, ...], names: dict[str, str]) -> object:
     if not isinstance(value, str):
         return value
@@ -56,6 +67,10 @@ def _backend(value: object) -> object:
 
 def _currency(value: object) -> object:
     return _one_of(value, CURRENCIES, _CURRENCY_NAMES)
+
+
+def _vendor(value: object) -> object:
+    return _one_of(value, VENDORS, _VENDOR_NAMES)
 
 
 def _optimizer(value: object) -> object:
@@ -83,4 +98,5 @@ _Word = Annotated[str, Field(min_length=1, max_length=300)]
 Backend = Annotated[_Word, BeforeValidator(_backend)]
 Date = Annotated[_Word, BeforeValidator(_date)]
 Currency = Annotated[_Word, BeforeValidator(_currency)]
+Vendor = Annotated[_Word, BeforeValidator(_vendor)]
 Optimizer = Annotated[_Word, BeforeValidator(_optimizer)]

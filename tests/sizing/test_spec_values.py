@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from sizing.catalogue.load import catalogue
 from sizing.engine import estimate_data
+from sizing.values import VENDORS
 
 
 @pytest.mark.parametrize(
@@ -93,6 +95,11 @@ def test_sequence_parallelism_may_be_switched_on() -> None:
         ({"output_tokens": 9000, "context_tokens": 8192}, "output_tokens", "longer than context_tokens 8192"),
         ({"load": {"shared_prefix_tokens": 9000}, "context_tokens": 8192}, "load.shared_prefix_tokens", "8192"),
         ({"load": {"mean_context_tokens": 9000}, "context_tokens": 8192}, "load.mean_context_tokens", "8192"),
+        ({"engine": {"name": "vllm", "speculative": {"method": "banana"}}}, "engine.speculative.method", "mtp, eagle"),
+        ({"engine": {"name": "vllm", "speculative": "banana k=2"}}, "engine.speculative", "mtp, eagle"),
+        ({"constraints": {"vendor": "nvidea"}}, "constraints.vendor", '"nvidia"'),
+        ({"constraints": {"vendor": ["amd", "acme"]}}, "constraints.vendor.1", "known here: nvidia"),
+        ({"constraints": {"exclude_vendor": "acme"}}, "constraints.exclude_vendor", "known here: nvidia"),
         ({"engine": {"name": "vllm", "redundant_experts": 8}}, "engine.redundant_experts", "dense"),
         ({"host": {"power_limit_w": 5}}, "host.power_limit_w", "112 W at least"),
         (
@@ -142,6 +149,35 @@ def test_what_cannot_be_is_refused_with_what_would_work(changed: dict[str, Any],
 def test_what_people_write_is_taken(changed: dict[str, Any]) -> None:
     spec = {"model": {"id": "Llama 3.1 8B"}, "hardware": [{"accelerator": "RTX 4090"}]}
     assert estimate_data(spec | changed).error is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "field", "code"),
+    [
+        ({"engine": {"name": "vllm", "version": "banana"}}, "engine.version", "version_unread"),
+        ({"engine": {"name": "vllm", "version": "27.3"}}, "engine.version", "version_unread"),
+        ({"engine": {"name": "vllm", "version": "0.19.2rc1.dev134"}}, "engine.version", None),
+        ({"engine": {"name": "vllm", "version": "nightly"}}, "engine.version", None),
+        ({"engine": {"name": "llama.cpp", "version": "b9849 (799fcc04a)"}}, "engine.version", None),
+        ({"host": {"cpu": "Banana 9000"}}, "host.cpu", "cpu_unread"),
+        ({"host": {"cpu": "Banana 9000", "bandwidth_gb_s": 200}}, "host.cpu", None),
+        ({"host": {"cpu": "Ryzen 9 7950X"}}, "host.cpu", None),
+        ({"engine": {"name": "vllm", "speculative": {"method": "draft"}}}, "engine.speculative", "draft_not_counted"),
+        ({"engine": {"name": "vllm", "speculative": {"method": "mtp"}}}, "engine.speculative", "draft_not_counted"),
+        ({"engine": {"name": "vllm", "speculative": {"method": "prompt-lookup"}}}, "engine.speculative", None),
+        ({"engine": {"name": "vllm", "speculative": {"method": "draft", "model": "Llama 3.2 1B"}}}, "engine.speculative", None),
+        ({"engine": {"name": "sglang", "speculative": "NEXTN k=1"}, "model": "DeepSeek-V3"}, "engine.speculative", None),
+    ],
+)  # fmt: skip
+def test_what_is_not_understood_is_said(changed: dict[str, Any], field: str, code: str | None) -> None:
+    spec = {"model": {"id": "Llama 3.1 8B"}, "hardware": [{"accelerator": "RTX 4090"}]}
+    found = estimate_data(spec | changed)
+    assert found.error is None
+    assert [one.code for one in found.assumptions if one.field == field] == ([code] if code else [])
+
+
+def test_every_maker_in_the_catalogue_may_be_asked_for() -> None:
+    assert {device.vendor for device in catalogue().accelerators.values()} == set(VENDORS)
 
 
 def test_memory_of_all_cards_together_is_that_of_each() -> None:

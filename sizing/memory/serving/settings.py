@@ -14,6 +14,7 @@ from sizing.spec import Speculative
 
 DraftKind = Literal["none", "mtp", "draft", "eagle", "eagle3", "dflash", "dspark", "ngram"]
 _TOKENS = re.compile(r"(?:k\s*=\s*|,\s*|\b)(\d{1,2})(?:\s*tokens?)?\b")
+_LOOKED_UP = re.compile(r"n-?gram|suffix|look-?up|look-?ahead")
 _LATEST = (99, 0, 0)
 _WITH_TOWERS = frozenset({"vision-text", "audio-text"})  # omni models hear and see
 _KINDS: tuple[DraftKind, ...] = ("dspark", "dflash", "mtp", "eagle3", "eagle")
@@ -141,9 +142,9 @@ def draft_of(resolved: Resolved) -> tuple[DraftKind, int]:
     if tokens is None:
         found = _TOKENS.search(text.split(" ", 1)[1]) if " " in text else None
         tokens = int(found.group(1)) if found else 1
-    if "ngram" in text or "suffix" in text or "prompt lookup" in text:
+    if _LOOKED_UP.search(text):
         return "ngram", tokens
     for kind in _KINDS:
-        if kind in text:
+        if kind in text or (kind == "mtp" and "nextn" in text):
             return kind, tokens
     return "draft", tokens
