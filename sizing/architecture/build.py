@@ -86,7 +86,8 @@ def _layers(entry: Entry) -> tuple[Layer, ...]:
     attention: Entry = entry.get("attention") or {}
     moe: Entry = entry.get("moe") or {}
     kinds = layer_kinds(entry)
-    return tuple(_layer(entry, attention, moe, kinds, n) for n in range(len(kinds)))
+    stored = _kv_elements(entry, attention, kinds)
+    return tuple(_layer(entry, attention, moe, kinds, n, stored[n]) for n in range(len(kinds)))
 
 
 def layer_kinds(entry: Entry) -> tuple[LayerKind, ...]:
@@ -119,7 +120,7 @@ def _spread(counts: dict[LayerKind, int]) -> tuple[LayerKind, ...]:
     return tuple(order)
 
 
-def _layer(entry: Entry, attention: Entry, moe: Entry, kinds: tuple[LayerKind, ...], index: int) -> Layer:
+def _layer(entry: Entry, attention: Entry, moe: Entry, kinds: tuple[LayerKind, ...], index: int, stored: int) -> Layer:
     kind = kinds[index]
     shape: Entry = attention.get("sliding" if kind in ("sliding", "chunked") else "full") or {}
     heads = shape.get("heads") or entry.get("num_attention_heads") or 0
@@ -138,7 +139,7 @@ def _layer(entry: Entry, attention: Entry, moe: Entry, kinds: tuple[LayerKind, .
         kv_heads=kv_heads,
         head_dim=head_dim,
         v_head_dim=v_head_dim,
-        kv_elements_per_token=_kv_elements(entry, attention, kinds, index),
+        kv_elements_per_token=stored,
         window_tokens=_window(entry, attention, kind),
         linear=_linear(entry, attention) if has_linear else None,
         is_moe=is_moe,
@@ -230,23 +231,23 @@ def _layer_is_moe(entry: Entry, moe: Entry, kinds: tuple[LayerKind, ...], index:
     return after >= 0 and (after + 1) * count // (len(kinds) - first) > after * count // (len(kinds) - first)
 
 
-def _kv_elements(entry: Entry, attention: Entry, kinds: tuple[LayerKind, ...], index: int) -> int:
+def _kv_elements(entry: Entry, attention: Entry, kinds: tuple[LayerKind, ...]) -> tuple[int, ...]:
     """The catalogue's elements per token, dealt to the layers of the kind that store them (shared-KV layers come last)."""
     cache: Entry = entry.get("kv_cache") or {}
-    kind = kinds[index]
-    if kind in ("linear", "none", "cross"):
-        return 0
-    if not cache:
-        return _assumed_elements(entry, attention, kinds, index)
-    windowed = kind in ("sliding", "chunked")
-    total = cache.get("sliding_elements_per_token" if windowed else "full_elements_per_token") or 0
-    same = [n for n, other in enumerate(kinds) if other == kind]
-    shared = (attention.get("kv_shared_layers") or {}).get("sliding" if windowed else "full", 0)
-    storing = same[: len(same) - shared] or same
-    if index not in storing:
-        return 0
-    position = storing.index(index)
-    return total // len(storing) + (1 if position < total % len(storing) else 0)
+    found = [0] * len(kinds)
+    for kind in set(kinds) - {"linear", "none", "cross"}:
+        same = [n for n, other in enumerate(kinds) if other == kind]
+        if not cache:
+            for index in same:
+                found[index] = _assumed_elements(entry, attention, kinds, index)
+            continue
+        windowed = kind in ("sliding", "chunked")
+        total = cache.get("sliding_elements_per_token" if windowed else "full_elements_per_token") or 0
+        shared = (attention.get("kv_shared_layers") or {}).get("sliding" if windowed else "full", 0)
+        storing = same[: len(same) - shared] or same
+        for position, index in enumerate(storing):
+            found[index] = total // len(storing) + (1 if position < total % len(storing) else 0)
+    return tuple(found)
 
 
 def _assumed_elements(entry: Entry, attention: Entry, kinds: tuple[LayerKind, ...], index: int) -> int:
