@@ -27,6 +27,13 @@ _MEMORY_CODES: Final = (
     "state_per_sequence", "unified_shared", "reads_only", "live_is_not_batch", "parts_take_turns", "budget_of_engine", "replicas_serve",
 )  # fmt: skip
 _SPEED_CODES: Final = ("decode_bandwidth_bound", "prefill_compute_bound")
+# Words of a question that ask for a reason which otherwise stands further back.
+_ASKED_CODES: Final = (
+    (("cards_are_not_one_memory", "layers_split"), re.compile(r"tensor|\btp ?\d|both|beide|each|jede|two|zwei|split|addi|cards|karten")),
+    (("unified_shared",), re.compile(r"\bmac|unified|apple")),
+    (("kv_dominates", "kv_per_token"), re.compile(r"context|kontext|\bkv\b|cache|num_ctx")),
+    (("moe_all_in_memory",), re.compile(r"active|aktiv|expert|\bmoe\b|\ba\d+b\b")),
+)  # fmt: skip
 _SPEED_WORDS: Final = re.compile(
     r"slow|langsam|fast|schnell|tok|speed|tempo|ttft|latenc|latenz|dauert|lange?\b|long|wait|wart"
 )
@@ -142,13 +149,19 @@ def kv_formula(sized: Sized, words: Wording) -> str:
 
 def why(sized: Sized, words: Wording, sources: Sources, speed: bool = False) -> Paragraph | None:
     """The dominant cause with its worked formula, then what the layout or the model adds; each with its source."""
-    codes = _SPEED_CODES if speed else _MEMORY_CODES
-    chosen = sorted(
-        (reason for reason in sized.estimate.reasons if reason.code in codes and words.has("reason", reason.code)),
-        key=lambda reason: codes.index(reason.code),
-    )
-    sentences = [_cited(reason, sized, words, sources) for reason in chosen[:_MOST_SENTENCES]]
+    sentences = reasons(sized, words, sources, speed=speed)
     return Paragraph(kind="why", title=words.text("ui", "why"), text=" ".join(sentences)) if sentences else None
+
+
+def reasons(sized: Sized, words: Wording, sources: Sources, *, speed: bool = False, question: str = "") -> list[str]:
+    """The causes as sentences with their sources: those that a question asks for first, then by how much they weigh."""
+    codes = _SPEED_CODES if speed else (*_MEMORY_CODES, "kv_per_token")
+    folded = question.casefold()
+    asked = [code for those, pattern in _ASKED_CODES if folded and pattern.search(folded) for code in those]
+    known = [reason for reason in sized.estimate.reasons if reason.code in codes and words.has("reason", reason.code)]
+    shown = [reason for reason in known if reason.code != "kv_per_token" or reason.code in asked]
+    ranked = sorted(shown, key=lambda reason: (reason.code not in asked, codes.index(reason.code)))
+    return [_cited(reason, sized, words, sources) for reason in ranked[:_MOST_SENTENCES]]
 
 
 def _cited(reason: Reason, sized: Sized, words: Wording, sources: Sources) -> str:

@@ -38,7 +38,11 @@ _WISHES: Final[tuple[tuple[Wish, re.Pattern[str]], ...]] = tuple(
 
 _RESULT: Final = "benchmark result"
 _GERMAN_WISH: Final = re.compile(
-    r"hilfe|warum|wieso|weshalb|erklär|genauer|günstiger|billiger|zurück|rückgängig|neue?\b|befehl|last|kannst"
+    r"hilfe|warum|wieso|weshalb|wie kommt|erklär|genauer|günstiger|billiger|zurück|rückgängig|neue?\b|befehl|last|kannst"
+)
+# Words that nobody writes in a German sentence; "undo", "export" and "reset" are buttons in both.
+_ENGLISH_WISH: Final = re.compile(
+    r"why|how (?:so|come)|explain|more detail|deeper|cheaper|that back|start over|new question|what can|please"
 )
 _FOLLOW_UPS: Final[Mapping[str, Wish]] = {"undo": "undo"}
 
@@ -174,9 +178,15 @@ def _after_clicks(before: list[Spec], now: list[Spec], thread: ThreadState) -> l
 
 
 def _lang(read: str, thread: ThreadState, text: str) -> Lang:
-    """The language of the message; of the thread where a message is too short to tell ("fp8?", "50 users")."""
+    """The language of the message; of the thread where a message is too short to tell ("fp8?", "50 users").
+
+    A wish in a word ("warum?") speaks its own language, whatever was spoken before.
+    """
+    if wish_in(text):
+        if _GERMAN_WISH.search(text.casefold()):
+            return "de"
+        if _ENGLISH_WISH.search(text.casefold()):
+            return "en"
     if thread.lang and len(text.split()) <= 3:
         return thread.lang
-    if _GERMAN_WISH.search(text.casefold()) and wish_in(text):
-        return "de"
     return "de" if read == "de" else "en" if read == "en" else thread.lang or "en"

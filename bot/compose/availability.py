@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Any, Final
 
-from bot.compose.labels import verdict_cell
+from bot.compose import counting, own_hardware
+from bot.compose.assumptions import assumption_views
+from bot.compose.draft import Draft
+from bot.compose.focus import availability as availability_in
+from bot.compose.focus import focuses
+from bot.compose.headline import verdict_headline
+from bot.compose.labels import option_label, verdict_cell
+from bot.compose.options import compare_table
+from bot.compose.prices import price_cell
 from bot.compose.told import Told
-from bot.sized import plain_spec, size
-from sizing.availability import USUAL_TARGET, copies_left, topology
+from bot.explain import cite_devices, with_mark
+from bot.heard import Heard
+from bot.sized import Sized, plain_spec, size
+from bot.thread import Spec, ThreadState
+from sizing.availability import USUAL_TARGET, Topology, copies_left, topology
 from sizing.defaults import Defaults
+from sizing.system.machine import system_of
+
+_FAILS: Final = re.compile(r"ausf(?:all|äll|aell)|\bdies\b|\bfails?\b|\bbreaks?\b|kaputt", re.IGNORECASE)
+_OTHER_INTENTS: Final = ("compare", "cost", "finetune", "power", "rag")
+_MOST_TRIED: Final = 3
+_CARDS_A_SERVER: Final = 8
 
 
 def availability(told: Told) -> Iterator[str]:
     target = told.spec.host.availability or USUAL_TARGET
     devices = sum(entry.count or 1 for entry in told.spec.hardware)
-    found = topology(target, max(1, -(-devices // 8)), devices)
-    told.draft.material.add_data(
-        {"target": target * 100, "hours": found.target_downtime_h, "servers": found.servers, "devices": found.devices}
-    )
-    told.draft.material.add(target, "share")
-    told.draft.material.add(found.target_downtime_h * 3600, "time")
-    yield told.text(
-        f"availability_{found.name}",
-        target=target * 100,
-        hours=found.target_downtime_h,
-        servers=found.servers,
-        devices=found.devices,
-    )
+    found = topology(target, max(1, -(-devices // _CARDS_A_SERVER)), devices)
+    yield _target_text(told.draft, found, target)
     copies = told.spec.parallel.data or devices
     if devices > 1:
         left = copies_left(copies)
@@ -51,3 +59,165 @@ def _left_after(told: Told, devices: int) -> str:
             told.draft.considered.append(tried)
             return told.text("availability_left", left=tried.hardware, verdict=verdict_cell(tried, told.words))
     return told.text("availability_left_none")
+
+
+def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: Defaults) -> bool:
+    """Fills the draft where it is asked what a failure leaves of a deployment, or what it takes for one not to be noticed."""
+    fails = _FAILS.search(text) is not None
+    said = (heard.request.get("other") or {}).get("redundancy")
+    if "availability" not in focuses(text) or not (said or fails) or heard.asks(*_OTHER_INTENTS):
+        return False
+    sized = _deployment(heard, thread, defaults)
+    if sized is None or not sized.estimate.ok or sized.figures["task"] != "inference":
+        return False
+    if not sized.estimate.fits:
+        return False
+    draft.sized, draft.asks_back = [sized], False
+    draft.say("note", verdict_headline(sized, draft.words), draft.title("memory_verdict"))
+    _say_target(draft, sized, text)
+    if fails:
+        _write_failure(draft, sized, defaults)
+    else:
+        _write_spare(draft, sized, defaults)
+    draft.assumptions = assumption_views(sized, draft.words)
+    cite_devices([sized], draft.sources)
+    draft.actions = ("why", "compare", "launch", "export")
+    return True
+
+
+def _say_target(draft: Draft, sized: Sized, text: str) -> None:
+    """What a target of availability that was named takes."""
+    target = availability_in(text)
+    if target is None:
+        return
+    devices = len(sized.devices)
+    found = topology(target, max(1, -(-devices // _CARDS_A_SERVER)), devices)
+    told = _target_text(draft, found, target)
+    draft.say("note", with_mark(told, draft.sources.topic("availability", told)), draft.title("availability"))
+
+
+def _target_text(draft: Draft, found: Topology, target: float) -> str:
+    draft.material.add_data(
+        {"target": target * 100, "hours": found.target_downtime_h, "servers": found.servers, "devices": found.devices}
+    )
+    draft.material.add(target, "share")
+    draft.material.add(found.target_downtime_h * 3600, "time")
+    params = {"hours": found.target_downtime_h, "servers": found.servers, "devices": found.devices}
+    return draft.words.text("machine", f"availability_{found.name}", target=target * 100, **params)
+
+
+def _deployment(heard: Heard, thread: ThreadState, defaults: Defaults) -> Sized | None:
+    """What is talked of: "one card dies" names no new hardware, and an open count is the smallest that does."""
+    spec: Spec = heard.specs[0] if len(heard.specs) == 1 else {}
+    if not spec.get("model") or len(spec.get("hardware") or ()) != 1:
+        return None
+    before = thread.last_sized.specs[0] if thread.last_sized else {}
+    entry, earlier = spec["hardware"][0], (before.get("hardware") or [{}])[0]
+    same = entry.get("accelerator") == earlier.get("accelerator") and before.get("model") == spec["model"]
+    if same and (earlier.get("count") or 1) > (entry.get("count") or 1):
+        spec = {**spec, "hardware": before["hardware"]}
+    return counting.smallest(size(spec, defaults), defaults)
+
+
+def _write_failure(draft: Draft, sized: Sized, defaults: Defaults) -> None:
+    """One of several cards is gone, or the only one."""
+    words, params = draft.words, _params(sized)
+    copies = int(params["data"])
+    speed = sized.estimate.speed
+    if copies > 1 and speed is not None and speed.output_tok_s_total is not None:
+        left = draft.work_out(
+            "throughput_left", "(copies - lost_copies) / copies", "share", copies=float(copies), lost_copies=1.0
+        )
+        rate = {name: value * left for name, value in speed.output_tok_s_total.model_dump().items()}
+        draft.material.add_rates(rate)
+        draft.material.add_data({"copies": copies - 1})
+        draft.headline = words.text(
+            "failure", "copies", left=copies - 1, copies=copies, share=left, rate=rate, **params
+        )
+    elif len(sized.devices) == 1:
+        draft.headline = words.text("failure", "single", **params)
+    else:
+        _write_stop(draft, sized, params, defaults)
+    _say_restart(draft, sized)
+    other = draft.considered[-1].hardware if draft.considered and copies == 1 and len(sized.devices) > 1 else ""
+    draft.say("note", words.text("failure", "next_left" if other else "next", left=other), draft.title("next_step"))
+
+
+def _write_stop(draft: Draft, sized: Sized, params: dict[str, Any], defaults: Defaults) -> None:
+    """A model split over all cards stands; what of it runs on those that are left."""
+    words = draft.words
+    for one in _on_fewer(sized, defaults):
+        if one.estimate.fits and (one.margin_gib or 0.0) >= 0:
+            draft.considered.append(one)
+            each = words.text("ui", "on_each") if len(one.devices) > 1 else ""
+            draft.headline = words.text(
+                "failure", "stops_left", left=one.hardware, free=one.margin_gib, each=each, **params
+            )
+            draft.lead = _pace(draft, one)
+            return
+    for one in _on_fewer(sized, defaults)[:_MOST_TRIED]:
+        tried = [size(spec, defaults) for spec in own_hardware.narrower(one, defaults)]
+        fitting = next((way for way in tried if way.estimate.fits and (way.margin_gib or 0.0) >= 0), None)
+        if fitting is not None:
+            draft.considered.append(fitting)
+            draft.headline = words.text("failure", "stops_changed", label=option_label(fitting, words), **params)
+            draft.lead = _pace(draft, fitting)
+            return
+    draft.headline = words.text("failure", "stops_none", **params)
+
+
+def _on_fewer(sized: Sized, defaults: Defaults) -> list[Sized]:
+    """The deployment on what one failure leaves, on as many of the cards as the model can be split over."""
+    free = {key: value for key, value in sized.spec.items() if key != "parallel"}
+    entry = sized.spec["hardware"][0]
+    counts = range(len(sized.devices) - 1, 0, -1)
+    tried = (size({**free, "hardware": [{**entry, "count": count}]}, defaults) for count in counts)
+    return [one for one in tried if one.estimate.ok and one.estimate.fits is not None and not _cannot(one)]
+
+
+def _cannot(sized: Sized) -> bool:
+    return any(reason.code == "cannot_run" for reason in sized.estimate.reasons)
+
+
+def _write_spare(draft: Draft, sized: Sized, defaults: Defaults) -> None:
+    """One copy more than the load needs: what that comes to, beside the deployment without."""
+    words, params = draft.words, _params(sized)
+    copies = int(params["data"]) + 1
+    each = len(sized.devices) // int(params["data"])
+    entry = {**sized.spec["hardware"][0], "count": each * copies}
+    parallel = {"tensor": params["tensor"], "pipeline": params["pipeline"], "data": copies}
+    doubled = size({**sized.spec, "hardware": [entry], "parallel": parallel}, defaults)
+    draft.material.add_data({"copies": copies})
+    draft.considered.append(doubled)
+    draft.headline = words.text("failure", "spare", doubled=doubled.hardware, copies=copies, **params)
+    price = price_cell(sized.estimate.cost or {}, words)
+    priced = any((sized.estimate.cost or {}).get(way) for way in ("buy", "rent_per_hour"))
+    draft.lead = words.text("failure", "pays", price=price) if priced and params["data"] == 1 else ""
+    if doubled.estimate.ok:
+        draft.table = compare_table([sized, doubled], words).model_copy(
+            update={"caption": words.text("failure", "caption")}
+        )
+    _say_restart(draft, sized)
+    draft.say("note", words.text("failure", "next"), draft.title("next_step"))
+
+
+def _say_restart(draft: Draft, sized: Sized) -> None:
+    if sized.parsed is None:
+        return
+    low, high = system_of(sized.parsed, sized.estimate).storage.engine_start_s
+    draft.material.add_data({"low_seconds": low, "high_seconds": high})
+    text = draft.words.text("failure", "restart", low=low, high=high)
+    draft.say("note", with_mark(text, draft.sources.topic("availability", text)), draft.title("availability"))
+
+
+def _pace(draft: Draft, one: Sized) -> str:
+    speed = one.estimate.speed
+    if speed is None or speed.decode_tok_s_per_user is None:
+        return ""
+    key = "pace" if speed.ttft_ms else "pace_alone"
+    return draft.words.text("leads", key, rate=speed.decode_tok_s_per_user, first=speed.ttft_ms)
+
+
+def _params(sized: Sized) -> dict[str, Any]:
+    names = ("hardware", "model", "devices", "data", "tensor", "pipeline")
+    return {name: sized.figures[name] for name in names}

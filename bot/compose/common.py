@@ -33,9 +33,9 @@ def write_fault(draft: Draft, sized: Sized) -> None:
     draft.material.add_text(draft.headline)
 
 
-def say_why(draft: Draft, sized: Sized, heard: Heard, question: str) -> None:
-    """The dominant cause; what the sources say where an explanation was asked for."""
-    paragraph = why(sized, draft.words, draft.sources)
+def say_why(draft: Draft, sized: Sized, heard: Heard, question: str, *, told: bool = False) -> None:
+    """The dominant cause unless it is `told` already; what the sources say where an explanation was asked for."""
+    paragraph = None if told else why(sized, draft.words, draft.sources)
     if paragraph is not None:
         draft.paragraphs.append(paragraph)
     if heard.asks("explain"):

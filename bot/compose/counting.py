@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from bot.sized import Sized, size
-from bot.thread import Spec
+from bot.thread import Spec, ThreadState
 from sizing.defaults import Defaults
 from sizing.estimate import Estimate
 from sizing.spec import Targets
@@ -20,7 +20,26 @@ def with_count(asked: Sized, question: str, defaults: Defaults) -> Sized:
     """The spec with the number of cards that was asked for; as it is where none was asked for or none does."""
     hardware = asked.spec.get("hardware") or []
     open_count = len(hardware) == 1 and hardware[0].get("count") is None and _HOW_MANY.search(question)
-    if not open_count or asked.parsed is None:
+    return smallest(asked, defaults) if open_count else asked
+
+
+def asks_how_many(question: str) -> bool:
+    """Whether a number is asked for."""
+    return _HOW_MANY.search(question) is not None
+
+
+def counted(specs: tuple[Spec, ...], thread: ThreadState, defaults: Defaults) -> tuple[Spec, ...]:
+    """Specs of a thread that began with "how many": the number found then stands for the turns after."""
+    asked = any(_HOW_MANY.search(turn.text) for turn in thread.turns if turn.text)
+    if not asked or len(specs) != 1 or not specs[0].get("model") or len(specs[0].get("hardware") or ()) != 1:
+        return specs
+    found = smallest(size(specs[0], defaults), defaults)
+    return (found.spec,)
+
+
+def smallest(asked: Sized, defaults: Defaults) -> Sized:
+    """The deployment on the smallest number of its card that does, where the number is open; as it is where none does."""
+    if asked.parsed is None or asked.spec["hardware"][0].get("count") is not None:
         return asked
     for count in _COUNTS:
         tried = size(_counted(asked.spec, count), defaults)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.compose import best_model, cost_answer, cost_bill, cost_headlines, passages, topics
+from bot.compose import best_model, cost_answer, cost_bill, cost_headlines, leading, passages, topics
 from bot.compose.common import write_fault
 from bot.compose.draft import Draft
 from bot.compose.runnable import PROBE, runnable
@@ -20,10 +20,17 @@ def write(draft: Draft, sized: Sized, heard: Heard, question: str, defaults: Def
     probe = size({**sized.spec, "model": {"id": PROBE}}, defaults)
     if not probe.estimate.ok:
         write_fault(draft, probe)
-    elif heard.intent in _ABOUT_THE_MACHINE and not heard.asks("fits", "size", "throughput"):
+    elif _asks_about_the_machine(heard, question):
         _write_machine(draft, probe, heard, question, defaults)
     else:
         _write_models(draft, sized, heard, defaults)
+
+
+def _asks_about_the_machine(heard: Heard, question: str) -> bool:
+    """A cause is explained, whatever else its words ask; anything else of the machine only where no model is asked for."""
+    if leading.asks_why(heard, question) or heard.intent == "finetune":
+        return True
+    return heard.intent in _ABOUT_THE_MACHINE and not heard.asks("fits", "size", "throughput")
 
 
 def _write_machine(draft: Draft, probe: Sized, heard: Heard, question: str, defaults: Defaults) -> None:

@@ -53,7 +53,7 @@ def _named(commands: tuple[Command, ...], sized: Sized, draft: Draft) -> tuple[C
 def _key(draft: Draft) -> str | None:
     """What fits the kind of answer."""
     first = draft.sized[0] if draft.sized else None
-    if draft.intent == "rag" and (first is None or first.figures["task"] not in _WORK):
+    if draft.intent == "rag" and (first is None or _is_service(draft, first)):
         return "rag"
     if first is not None and draft.intent == "power":
         return "machine"
@@ -69,6 +69,12 @@ def _key(draft: Draft) -> str | None:
     if task == "training":
         return "train" if first.estimate.fits else "train_less"
     return _for_verdict(draft, first)
+
+
+def _is_service(draft: Draft, first: Sized) -> bool:
+    """Documents are what the answer is about: beside the model there is something to import, to embed or to index."""
+    told = {draft.title(key) for key in ("import", "index", "embedding")}
+    return first.figures["task"] not in _WORK and any(paragraph.title in told for paragraph in draft.paragraphs)
 
 
 def _for_verdict(draft: Draft, first: Sized) -> str | None:

@@ -16,9 +16,12 @@ _SEARCHED = 8
 _LEAST_TITLE_WORDS: Final = 2
 
 
-def write_explanation(draft: Draft, question: str) -> bool:
-    """Fills the draft from the best passages; False where no source answers the question."""
-    found = _hits(draft, question)
+def write_explanation(draft: Draft, question: str, *, named: bool = False) -> bool:
+    """Fills the draft from the best passages; False where no source answers the question.
+
+    `named` takes only sources whose title shares words with the question.
+    """
+    found = [hit for hit in _hits(draft, question) if not named or _title_match(question, hit.title)]
     if not found:
         return False
     draft.intent = "explain"

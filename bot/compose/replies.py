@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Final
 
 from bot import explain, own_documents
 from bot.answer import AssumptionView
-from bot.compose import alternatives, comparison, passages, sizing_answer, special
+from bot.compose import alternatives, comparison, counting, leading, origin, passages, sizing_answer, special
 from bot.compose.changes import change_text, named_in
 from bot.compose.common import write_fault
 from bot.compose.draft import Draft
@@ -43,9 +45,19 @@ def fixed(draft: Draft, heard: Heard) -> None:
         draft.say("note", words.text("refusal", "try"))
     else:
         draft.intent = "out_of_scope"
-        draft.headline = words.text("refusal", "out_of_scope")
+        draft.headline = _courtesy(draft, heard) or words.text("refusal", "out_of_scope")
         draft.say("refusal", words.text("refusal", "try"))
     _own_words(draft)
+
+
+_THANKS: Final = re.compile(r"\b(?:dank\w*|thank\w*|thx|merci)\b", re.IGNORECASE)
+
+
+def _courtesy(draft: Draft, heard: Heard) -> str:
+    """Thanks and greetings are no wishes to be declined."""
+    if (heard.request.get("other") or {}).get("topic") != "small talk":
+        return ""
+    return draft.words.text("leads", "thanks" if _THANKS.search(draft.sources.query) else "hello")
 
 
 def _own_words(draft: Draft) -> None:
@@ -92,6 +104,10 @@ def from_own_documents(draft: Draft, heard: Heard, text: str) -> Turn | None:
 def worked_out(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: Defaults) -> Turn | None:
     """A message that asks for figures or for an explanation."""
     open_point = heard.clarify.code if heard.clarify else ""
+    if origin.write(draft, text, thread, defaults):
+        return _same_turn(draft, heard, text, thread)
+    if not counting.asks_how_many(text):
+        heard = replace(heard, specs=counting.counted(heard.specs, thread, defaults))
     if open_point in ("", "nothing_to_size", "contradiction") and special.write(draft, heard, text, thread, defaults):
         return _turn(draft, heard, text)
     if not heard.specs and heard.request.get("other", {}).get("engines_compared"):
@@ -105,7 +121,7 @@ def worked_out(draft: Draft, heard: Heard, text: str, thread: ThreadState, defau
         return _turn(draft, heard, text)
     if any(_nameless(spec) for spec in heard.specs):
         return _asked_back(draft, heard, text)
-    if _asks_about_last(heard, thread):
+    if _asks_about_last(heard, thread) and leading.asks_why(heard, text):
         return _explained(draft, heard, text, defaults)
     if not any(_sizable(spec) for spec in heard.specs):
         return _without_spec(draft, heard, text)
@@ -123,15 +139,15 @@ def _asks_about_last(heard: Heard, thread: ThreadState) -> bool:
 
 
 def _explained(draft: Draft, heard: Heard, text: str, defaults: Defaults) -> Turn:
-    """An explanation of the last estimate: what the sources say on the question, and the reasons that bear on it."""
+    """An explanation of the last estimate: its own reasons, behind what a source says whose title the question names."""
     sized = size(heard.specs[0], defaults)
     draft.sized = [sized]
-    speed = explain.is_about_speed(text)
-    if not passages.write_explanation(draft, text):
-        draft.headline = draft.words.text("explain", "why_headline")
-    paragraph = explain.why(sized, draft.words, draft.sources, speed=speed)
-    if paragraph is not None:
-        draft.paragraphs.insert(0, paragraph)
+    told = leading.causes(draft, sized, heard, text)
+    if explain.is_about_speed(text) or not passages.write_explanation(draft, text, named=True):
+        first, *rest = told or [draft.words.text("explain", "why_headline")]
+        draft.headline, draft.lead = first, " ".join(rest)
+    else:
+        draft.say("why", " ".join(told), draft.title("why"))
     draft.actions = ("why",)
     return _turn(draft, heard, text)
 
@@ -142,6 +158,12 @@ def _turn(draft: Draft, heard: Heard, text: str) -> Turn:
         text=text, intent=heard.intent, intents=heard.intents, specs=heard.specs, request=dict(heard.request), delta=delta,
         options=tuple(option.spec for option in draft.options), labels=heard.labels,
     )  # fmt: skip
+
+
+def _same_turn(draft: Draft, heard: Heard, text: str, thread: ThreadState) -> Turn:
+    """A question on a figure changes nothing of what is talked of."""
+    last = thread.last_sized
+    return _turn(draft, heard if last is None else replace(heard, intents=last.intents, specs=last.specs), text)
 
 
 def _sizable(spec: Spec) -> bool:

@@ -7,12 +7,14 @@ from typing import Final
 
 from bot.compose import (
     advice,
+    availability,
     best_model,
     budget,
     costs,
     diagnosis,
     ecosystems,
     energy,
+    focus,
     machine,
     nvlink,
     ram_need,
@@ -54,6 +56,7 @@ def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults:
         budget.write(draft, heard, text, thread, defaults)
         or diagnosis.write(draft, heard, text, thread, defaults)
         or slow.write(draft, heard, text, thread, defaults)
+        or availability.write(draft, heard, text, thread, defaults)
         or singles.write(draft, heard, text, defaults)
         or nvlink.write(draft, heard, defaults)
         or best_model.write(draft, heard, text, defaults)
@@ -79,8 +82,17 @@ def say_beside(draft: Draft, sized: Sized, heard: Heard) -> None:
         costs.say_prices(draft, sized, heard)
     if sized.parsed is not None and sized.parsed.task == "training":
         fitting.say_fitting(draft, sized)
-    elif heard.asks("power", "system") or (sized.parsed is not None and sized.parsed.host.power_limit_w):
+    elif (
+        heard.intent in ("power", "system")
+        or _names_part(draft, heard)
+        or (sized.parsed is not None and sized.parsed.host.power_limit_w)
+    ):
         system.say_parts(draft, sized, heard, draft.sources.query)
+
+
+def _names_part(draft: Draft, heard: Heard) -> bool:
+    """A part of the machine is asked for in this message, and not only in one before it."""
+    return heard.asks("power", "system") and bool(focus.focuses(draft.sources.query))
 
 
 def _write_cost(draft: Draft, spec: Spec, heard: Heard, defaults: Defaults) -> bool:

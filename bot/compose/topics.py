@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from bot.compose import ecosystems, queueing, special
+from bot.compose import ecosystems, leading, queueing, special
 from bot.compose.counting import missed
 from bot.compose.draft import Draft
 from bot.heard import Heard
@@ -86,6 +86,7 @@ def _speed(draft: Draft, sized: Sized, always: bool) -> None:
         parts.append(words.text("speed", "total", rate=speed.output_tok_s_total))
     if speed.ttft_ms:
         parts.append(words.text("speed", "first_token", time=speed.ttft_ms))
+    parts = [part for part in parts if part not in draft.headline]
     if parts:
         draft.say("note", ", ".join(parts) + ".", draft.title("speed"))
 
@@ -99,29 +100,19 @@ def _targets(draft: Draft, sized: Sized) -> None:
     lacking = missed(sized.estimate, sized.parsed.targets)
     if lacking:
         shown = [words.text("lack", f"target_{name}", wanted=wanted, got=got) for name, wanted, got in lacking]
-        draft.say("note", words.text("speed", "missed", lacking=words.listed(shown)), draft.title("target"))
+        if any(one not in draft.headline for one in shown):
+            draft.say("note", words.text("speed", "missed", lacking=words.listed(shown)), draft.title("target"))
         draft.material.add_data({name: value for name, wanted, got in lacking for value in (wanted, got)})
         draft.material.add_data([{name: got} for name, _, got in lacking])
-    elif wishes:
+    elif wishes and leading.targets_text(sized, words) not in draft.headline:
         draft.say("note", words.text("speed", "met"), draft.title("target"))
 
 
 def _observed(draft: Draft, sized: Sized, heard: Heard) -> None:
-    """A measured speed beside the estimate: as expected, slower, or faster."""
-    other = heard.request.get("other") or {}
-    measured = (other.get("observed") or {}).get("tok_s")
-    speed = sized.estimate.speed
-    if not measured or speed is None or speed.decode_tok_s_per_user is None:
-        return
-    expected, several = speed.decode_tok_s_per_user, int(sized.figures.get("concurrency") or 1)
-    of_all = several > 1 and measured > expected.high and speed.output_tok_s_total is not None
-    if of_all and speed.output_tok_s_total is not None:
-        expected = speed.output_tok_s_total
-    key = "slower" if measured < expected.low else "faster" if measured > expected.high else "as_expected"
-    draft.material.add(measured, "rate")
-    text = draft.words.text("observed", key, measured=measured, rate=expected)
-    summed = draft.words.text("observed", "of_all", count=several) if of_all else ""
-    draft.say("diagnosis", f"{text} {summed}".strip(), draft.title("measured"))
+    """A measured speed beside the estimate."""
+    text = leading.observed_text(draft, sized, heard, draft.sources.query)
+    if text not in draft.headline:
+        draft.say("diagnosis", text, draft.title("measured"))
 
 
 def _training(draft: Draft, sized: Sized, label: str) -> None:

@@ -13,6 +13,7 @@ from bot.compose import (
     cost_headlines,
     counting,
     headline,
+    leading,
     limits,
     own_hardware,
     queueing,
@@ -25,6 +26,7 @@ from bot.compose.common import ALL_ACTIONS, say_warnings, say_why
 from bot.compose.draft import Draft
 from bot.compose.flips import add_flips, flip_text, hint_text
 from bot.compose.measured import say_measured
+from bot.compose.labels import option_label
 from bot.compose.options import MOST_ROWS, chart, compare_table, options_table
 from bot.compose.own_hardware import Way, row_labels, ways_of
 from bot.compose.recommended import Options, almost_text, lack_facts, options_for, strictly_better
@@ -35,10 +37,11 @@ from bot.sized import Sized
 from sizing.defaults import Defaults
 from sizing.sensitivity import Flip, flips
 
-# Asking for any of these asks for options even where the hardware named does.
-_WANT_OPTIONS = ("size", "cheaper")
+# Options are asked for even where the hardware named does.
 _ASKS_OTHERS: Final = re.compile(
     r"\b(?:what|which|was|welche\w*|gibt es|geht|is there|anything|something|etwas)\b[^.!?]{0,30}\b(?:cheaper|günstiger\w*|billiger\w*)",
+    r"\b(?:what|which|welche\w*|was für|what kind of) (?:\S+ )?(?:hw|hardware|gpus?|cards?|karten?|grafikkarten?|machine|rechner|server)\b|"
+    r"\b(?:what (?:do|would|should) (?:i|we) (?:need|buy|take)|was (?:brauche[n]?|nehme[n]?) (?:ich|wir)|alternativ\w*)\b|"
     re.IGNORECASE,
 )
 
@@ -62,15 +65,23 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     draft.considered = [*(way.sized for way in own), *(one for one, _ in options.almost)]
     draft.material.add_data([lack_facts(one) for _, lacks in options.almost for one in lacks])
     priced = _priced_headline(draft, sized, bill, heard, question) if sized.estimate.fits else None
-    draft.headline = priced or (limit.headline if limit else _headline(sized, heard, own, words, how_many=how_many))
+    draft.headline = priced or (
+        limit.headline if limit else _headline(sized, heard, own, question, words, how_many=how_many)
+    )
+    draft.headline = f"{draft.headline} {'' if limit or priced else _instead(draft, sized)}".strip()
     second = (
         limit.more
         if limit
         else headline.verdict_headline(sized, words)
         if priced
-        else _second(draft, sized, heard, own)
+        else _second(draft, sized, heard, own, question)
     )
     draft.material.add_data(limit.facts if limit else {})
+    told = leading.causes(draft, sized, heard, question) if _asks_cause(limit, priced, heard, question) else []
+    if told:
+        verdict = _verdict(sized, own, words)
+        draft.headline = told[0] if sized.estimate.fits else f"{verdict} {told[0]}"
+        second = " ".join([*([verdict] if sized.estimate.fits else []), *told[1:]])
     draft.lead = " ".join(part for part in (second, headline.lead(sized, words)) if part)
     if counted:
         draft.options = counted
@@ -82,7 +93,7 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     if limit is None:
         _say_flips(draft, sized, turns, own)
     draft.say("cheaper", almost_text(options, sized, words), draft.title("almost"))
-    say_why(draft, sized, heard, question)
+    say_why(draft, sized, heard, question, told=bool(told))
     topics.say_asked(draft, sized, heard)
     if bill and not (priced and cost_bill.leads(heard)):
         cost_answer.say(bill, question)
@@ -113,7 +124,9 @@ def _priced_headline(
     """The first sentence of an answer that was asked for money, or for what the power costs."""
     if cost_bill.leads(heard) and bill is not None:
         return cost_headlines.headline(bill, question)
-    if waits := queueing.headline(draft, sized, question):
+    if not leading.answered_by_targets(sized, question, draft.words) and (
+        waits := queueing.headline(draft, sized, question)
+    ):
         return waits
     return (
         system.energy_headline(draft, sized, question) if heard.intent == "power" and not heard.asks("fits") else None
@@ -121,20 +134,40 @@ def _priced_headline(
 
 
 def _options(sized: Sized, heard: Heard, question: str, defaults: Defaults) -> Options:
-    wanted = not sized.estimate.fits or heard.asks(*_WANT_OPTIONS) or _ASKS_OTHERS.search(question)
+    lacking = not sized.estimate.fits or queueing.is_overloaded(sized) or leading.misses_targets(sized)
+    wanted = lacking or heard.asks("cheaper") or _ASKS_OTHERS.search(question)
     return options_for(sized.spec, defaults) if wanted and sized.figures["task"] != "training" else Options()
 
 
-def _headline(sized: Sized, heard: Heard, own: Sequence[Way], words: Wording, *, how_many: bool) -> str:
+def _headline(sized: Sized, heard: Heard, own: Sequence[Way], question: str, words: Wording, *, how_many: bool) -> str:
     """The verdict, unless something else was asked first and can be said in a sentence."""
     if how_many and sized.estimate.fits:
-        return words.text("headline", "count", **sized.figures)
-    return topics.asked_headline(sized, heard, words) or _verdict(sized, own, words)
+        return leading.with_pace(words.text("headline", "count", **sized.figures), sized, heard, question, words)
+    if (first := _asked_first(sized, heard, question, words)) is not None:
+        return first
+    return leading.with_pace(_verdict(sized, own, words), sized, heard, question, words)
 
 
-def _second(draft: Draft, sized: Sized, heard: Heard, own: Sequence[Way]) -> str:
+def _instead(draft: Draft, sized: Sized) -> str:
+    """What keeps the targets that the hardware asked about misses."""
+    if not draft.options or not sized.estimate.fits or not leading.misses_targets(sized):
+        return ""
+    return draft.words.text("leads", "instead", label=option_label(draft.options[0], draft.words))
+
+
+def _asked_first(sized: Sized, heard: Heard, question: str, words: Wording) -> str | None:
+    """How fast it is leads where the words do not ask whether it fits at all."""
+    fit = leading.asks_fit(question) and sized.figures["task"] != "training"
+    return None if fit else topics.asked_headline(sized, heard, words)
+
+
+def _asks_cause(limit: limits.Limit | None, priced: str | None, heard: Heard, question: str) -> bool:
+    return limit is None and priced is None and leading.asks_why(heard, question)
+
+
+def _second(draft: Draft, sized: Sized, heard: Heard, own: Sequence[Way], question: str) -> str:
     """The verdict as second sentence where another one leads."""
-    if topics.asked_headline(sized, heard, draft.words) is None:
+    if _asked_first(sized, heard, question, draft.words) is None:
         return ""
     return _verdict(sized, own, draft.words)
 

@@ -64,7 +64,7 @@ MACHINE = [
         "What happens if one GPU dies? 4x L40S, Llama 3.3 70B fp8, we need 99.9 % uptime",
         "Availability:",
         "two sites",
-        "On [23] × L40S",
+        "started again on [23] × L40S",
     ),
     (
         "DeepSeek-Coder-V2 Q4_K_M, which CPU and how many memory channels, DDR5?",
