@@ -12,6 +12,7 @@ from bot.compose import (
     cost_bill,
     cost_headlines,
     counting,
+    energy,
     headline,
     leading,
     limits,
@@ -25,8 +26,8 @@ from bot.compose.assumptions import assumption_views
 from bot.compose.common import ALL_ACTIONS, say_warnings, say_why
 from bot.compose.draft import Draft
 from bot.compose.flips import add_flips, flip_text, hint_text
-from bot.compose.measured import say_measured
 from bot.compose.labels import option_label
+from bot.compose.measured import say_measured
 from bot.compose.options import MOST_ROWS, chart, compare_table, options_table
 from bot.compose.own_hardware import Way, row_labels, ways_of
 from bot.compose.recommended import Options, almost_text, lack_facts, options_for, strictly_better
@@ -39,9 +40,9 @@ from sizing.sensitivity import Flip, flips
 
 # Options are asked for even where the hardware named does.
 _ASKS_OTHERS: Final = re.compile(
-    r"\b(?:what|which|was|welche\w*|gibt es|geht|is there|anything|something|etwas)\b[^.!?]{0,30}\b(?:cheaper|günstiger\w*|billiger\w*)",
     r"\b(?:what|which|welche\w*|was für|what kind of) (?:\S+ )?(?:hw|hardware|gpus?|cards?|karten?|grafikkarten?|machine|rechner|server)\b|"
     r"\b(?:what (?:do|would|should) (?:i|we) (?:need|buy|take)|was (?:brauche[n]?|nehme[n]?) (?:ich|wir)|alternativ\w*)\b|"
+    r"\b(?:what|which|was|welche\w*|gibt es|geht|is there|anything|something|etwas)\b[^.!?]{0,30}\b(?:cheaper|günstiger\w*|billiger\w*)",
     re.IGNORECASE,
 )
 
@@ -64,7 +65,7 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     draft.options = strictly_better(options.good, sized)
     draft.considered = [*(way.sized for way in own), *(one for one, _ in options.almost)]
     draft.material.add_data([lack_facts(one) for _, lacks in options.almost for one in lacks])
-    priced = _priced_headline(draft, sized, bill, heard, question) if sized.estimate.fits else None
+    priced = _priced_headline(draft, sized, bill, heard, question, defaults) if sized.estimate.fits else None
     draft.headline = priced or (
         limit.headline if limit else _headline(sized, heard, own, question, words, how_many=how_many)
     )
@@ -76,12 +77,12 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
         if priced
         else _second(draft, sized, heard, own, question)
     )
-    draft.material.add_data(limit.facts if limit else {})
     told = leading.causes(draft, sized, heard, question) if _asks_cause(limit, priced, heard, question) else []
     if told:
         verdict = _verdict(sized, own, words)
         draft.headline = told[0] if sized.estimate.fits else f"{verdict} {told[0]}"
         second = " ".join([*([verdict] if sized.estimate.fits else []), *told[1:]])
+    draft.material.add_data(limit.facts if limit else {})
     draft.lead = " ".join(part for part in (second, headline.lead(sized, words)) if part)
     if counted:
         draft.options = counted
@@ -98,6 +99,7 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     if bill and not (priced and cost_bill.leads(heard)):
         cost_answer.say(bill, question)
     queueing.say(draft, sized, question, defaults)
+    energy.say(draft, sized, question, defaults)
     say_measured(draft, sized, speed=heard.asks("throughput"))
     say_warnings(draft, sized)
     draft.assumptions = assumption_views(sized, words)
@@ -119,9 +121,11 @@ def _table(
 
 
 def _priced_headline(
-    draft: Draft, sized: Sized, bill: cost_bill.Bill | None, heard: Heard, question: str
+    draft: Draft, sized: Sized, bill: cost_bill.Bill | None, heard: Heard, question: str, defaults: Defaults
 ) -> str | None:
     """The first sentence of an answer that was asked for money, or for what the power costs."""
+    if joules := energy.headline(draft, sized, question, defaults):
+        return joules
     if cost_bill.leads(heard) and bill is not None:
         return cost_headlines.headline(bill, question)
     if not leading.answered_by_targets(sized, question, draft.words) and (

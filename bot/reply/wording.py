@@ -44,8 +44,8 @@ def catalogue(lang: Lang) -> Mapping[str, Any]:
         f"asked.{lang}.toml",
         f"direct.{lang}.toml",
         f"derivation.{lang}.toml",
-    ):
         f"leads.{lang}.toml",
+    ):
         for section, texts in tomllib.loads(
             resources.files("bot.reply.texts").joinpath(name).read_text("utf-8")
         ).items():
@@ -202,7 +202,7 @@ class Wording(string.Formatter):
 
     def formula(self, formula: str) -> str:
         """A formula of a derivation with the signs of arithmetic."""
-        return literal(_formulas(self.lang).get(formula, formula).replace(" x ", " × ").replace(" - ", " − "))
+        return _formulas(self.lang).get(formula, formula).replace(" x ", " × ").replace(" - ", " − ")
 
     def money(self, amount: float, currency: str, decimals: int | None = None) -> str:
         """An amount with its currency; cents only below 100."""
@@ -222,12 +222,12 @@ class Wording(string.Formatter):
             return format_date(datetime.date(*map(int, match.groups())), "long", locale=self.locale)
         if match := _MONTH.match(value):
             return f"{get_month_names('wide', locale=self.locale)[int(match[2])]} {match[1]}"
-        return literal(value)
+        return value
 
     def month(self, value: str) -> str:
         """A date in a table: the month is enough, `2026-09-06` → `09/2026`."""
         match = _DAY.match(value) or _MONTH.match(value)
-        return f"{match[2]}/{match[1]}" if match else literal(value)
+        return f"{match[2]}/{match[1]}" if match else value
 
     def plural(self, amount: float, forms: str) -> str:
         """The form of a word that fits an amount: `{n:plural:Karte|Karten}`."""
