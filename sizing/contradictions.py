@@ -5,11 +5,14 @@ Layouts that an engine refuses while another would take them are blockers (`sizi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from sizing.degrees import in_one_machine
 from sizing.devices import is_cpu, is_unified
 from sizing.errors import UserError
+from sizing.units import GB, GIB
 
 if TYPE_CHECKING:  # a resolved spec is checked before it is handed out
     from sizing.resolve import Resolved
@@ -76,6 +79,27 @@ def _fixed_cache(resolved: Resolved) -> None:
         )
 
 
+def _kept_in_ram(resolved: Resolved) -> None:
+    ram = resolved.spec.host.ram_gb
+    kept, lent = resolved.spec.engine.kv_offload_gib, resolved.spec.engine.cpu_offload_gib
+    if not ram:
+        return
+    machines = max(1, math.ceil(len(resolved.devices) / in_one_machine(resolved.devices))) if resolved.devices else 1
+    for field, each, times in (
+        ("engine.kv_offload_gib", kept, resolved.data),
+        ("engine.cpu_offload_gib", lent, len(resolved.devices)),
+    ):
+        if each is not None and each * times / machines * GIB > ram * GB:
+            most = f"{ram * GB / GIB * machines / times:.0f}"
+            raise UserError(
+                field,
+                each,
+                f"{field} {each:g}{f' x {times}' if times > 1 else ''} is more than the machine's RAM, host.ram_gb {ram:g}; "
+                f"at most {most} would go in, less what the system needs",
+                (most,),
+            )
+
+
 def _redundant_experts(resolved: Resolved) -> None:
     copies, moe = resolved.spec.engine.redundant_experts, resolved.architecture.moe
     if not copies:
@@ -137,6 +161,7 @@ _CHECKS: tuple[Callable[[Resolved], None], ...] = (
     _pipeline,
     _decode_context,
     _fixed_cache,
+    _kept_in_ram,
     _redundant_experts,
     _prefill_replicas,
     _power_limit,

@@ -37,7 +37,7 @@ def _spread(spec: WorkloadSpec, engine: Engine, devices: tuple[Device, ...], gap
         if engine.kind == "local" or engine.name == "transformers":
             gaps.fill("parallel.pipeline", count, "layer_split", devices=count)
             return 1, count, 1
-        together = _in_one_machine(devices)
+        together = in_one_machine(devices)
         if count > together and count % together == 0:
             machines = count // together
             gaps.fill("parallel.tensor", together, "tensor_in_machine", devices=together)
@@ -52,7 +52,7 @@ def _spread(spec: WorkloadSpec, engine: Engine, devices: tuple[Device, ...], gap
     return tensor, pipeline or 1, data or 1
 
 
-def _in_one_machine(devices: tuple[Device, ...]) -> int:
+def in_one_machine(devices: tuple[Device, ...]) -> int:
     """How many of the devices share a fast link: eight in a machine, more where the link reaches over a rack (NVL72).
 
     Beyond it the exchange of every layer would go over the network; vLLM's documentation advises tensor parallelism within a

@@ -14,10 +14,12 @@ from typing import Literal
 from sizing.defaults import ENGINE_DEFAULTS, Defaults
 from sizing.devices import is_unified
 from sizing.engine import estimate
+from sizing.engines import LLAMA_FAMILY
 from sizing.errors import UserError
 from sizing.estimate import Estimate
 from sizing.memory.inference import plan_inference
 from sizing.memory.plan import MemoryPlan
+from sizing.named_format import resolve_kv_format
 from sizing.resolve import Resolved, resolve
 from sizing.search.candidates import SERVED, setups
 from sizing.spec import WorkloadSpec
@@ -208,24 +210,41 @@ def _rescues(spec: WorkloadSpec, defaults: Defaults) -> Iterator[Flip]:
     smaller = best_format(spec, defaults)
     if smaller:
         yield Flip("weights", resolved.weights.id, *smaller)
-    narrow = "q8_0" if resolved.engine.kind != "server" else "fp8"
-    if (
-        spec.kv_cache is None
-        and resolved.kv_k.bits_per_element >= 16
-        and _left(spec.model_copy(update={"kv_cache": narrow}), defaults) >= 0
-    ):
-        yield Flip("kv_cache", None, narrow, fits_with(spec, defaults, kv_cache=narrow))
+    yield from _narrower_cache(spec, resolved, defaults)
     yield from _attention_apart(spec, resolved, defaults)
     yield from _more_devices(spec, defaults)
 
 
+# What each engine keeps its cache in below 16 bit on any card that runs it at all, the widest first.
+_CACHES: dict[str, tuple[str, ...]] = {
+    "vllm": ("fp8",), "sglang": ("fp8",), "tensorrt-llm": ("fp8",), "tgi": ("fp8",), "lmdeploy": ("int8", "int4"),
+    "mlx": ("kv-mlx-8bit", "kv-mlx-4bit"), "exllamav2": ("q8_0", "q4_0"), "exllamav3": ("kv-exl3-8bit", "kv-exl3-6bit", "kv-exl3-4bit"),
+    **dict.fromkeys(LLAMA_FAMILY, ("q8_0", "q5_1", "q4_0")),
+}  # fmt: skip
+
+
+def narrower_caches(resolved: Resolved) -> tuple[str, ...]:
+    """Cache formats of the engine that are narrower than what there is now, said or not, the widest first."""
+    now, engine = max(resolved.kv_k.bits_per_element, resolved.kv_v.bits_per_element), resolved.engine.name
+    return tuple(name for name in _CACHES.get(engine, ()) if resolve_kv_format(name, engine).bits_per_element < now)
+
+
+def _narrower_cache(spec: WorkloadSpec, resolved: Resolved, defaults: Defaults) -> Iterator[Flip]:
+    for name in narrower_caches(resolved):
+        if _left(spec.model_copy(update={"kv_cache": name}), defaults) >= 0:
+            before = None if spec.kv_cache is None else resolved.kv_k.id
+            yield Flip("kv_cache", before, name, fits_with(spec, defaults, kv_cache=name))
+            return
+
+
 def _attention_apart(spec: WorkloadSpec, resolved: Resolved, defaults: Defaults) -> Iterator[Flip]:
     """Attention in data parallel: latents (MLA) lie whole on every rank of a tensor split, so each rank then keeps its own sequences and
-    only the experts are spread. As vLLM lays it out; SGLang's lies inside the tensor group."""
+    only the experts are spread."""
     ranks = resolved.tensor
     latent = resolved.architecture.mla is not None and resolved.architecture.is_moe
     said = spec.parallel.tensor or spec.parallel.data or spec.engine.data_parallel_attention is not None
-    if not latent or said or ranks < 2 or resolved.pipeline > 1 or resolved.data > 1 or resolved.engine.name != "vllm":
+    able = resolved.engine.name in ("vllm", "sglang") and resolved.pipeline == resolved.data == 1
+    if not latent or said or ranks < 2 or not able:
         return
     apart: dict[str, object] = {
         "parallel": spec.parallel.model_copy(update={"tensor": 1, "data": ranks, "expert": ranks}),

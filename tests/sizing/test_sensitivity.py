@@ -126,6 +126,29 @@ def test_latents_fit_once_each_rank_keeps_its_own_sequences() -> None:
     assert "attention" not in turned(long | {"parallel": {"tensor": 8}})
 
 
+@pytest.mark.parametrize(
+    ("data", "before", "after"),
+    [
+        ({**TOO_LONG, "concurrency": 8}, None, "fp8"),
+        ({**TOO_LONG, "concurrency": 8, "kv_cache": "bf16"}, "kv-bf16", "fp8"),
+        ({**LOCAL, "context_tokens": 65536}, None, "q8_0"),
+        ({**LOCAL, "context_tokens": 65536, "kv_cache": "f16"}, "kv-fp16", "q8_0"),
+        ({**LOCAL, "context_tokens": 131072, "kv_cache": "q8_0"}, "kv-q8_0", "q5_1"),
+        (
+            {**LOCAL, "context_tokens": 131072, "concurrency": 8, "kv_cache": "q8_0", "engine": {"name": "ollama"}},
+            "kv-q8_0",
+            "q4_0",
+        ),
+        ({"model": "Qwen3-32B", "weights": "awq", "context_tokens": 40960, "concurrency": 4, "engine": {"name": "lmdeploy"},
+          "hardware": [{"accelerator": "RTX 4090", "count": 2}]}, None, "int8"),
+    ],
+)  # fmt: skip
+def test_a_narrower_cache_of_the_engine_rescues(data: dict[str, Any], before: str | None, after: str) -> None:
+    found = turned(data)["kv_cache"]
+    assert (found.before, found.after) == (before, after)
+    assert found.estimate.fits
+
+
 def test_what_fits_says_where_it_stops() -> None:
     assert turned(FITS).keys() == {"concurrency", "context"}
 

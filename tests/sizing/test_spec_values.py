@@ -101,6 +101,16 @@ def test_sequence_parallelism_may_be_switched_on() -> None:
         ({"constraints": {"vendor": ["amd", "acme"]}}, "constraints.vendor.1", "known here: nvidia"),
         ({"constraints": {"exclude_vendor": "acme"}}, "constraints.exclude_vendor", "known here: nvidia"),
         ({"engine": {"name": "vllm", "redundant_experts": 8}}, "engine.redundant_experts", "dense"),
+        (
+            {"engine": {"name": "vllm", "kv_offload_gib": 500}, "host": {"ram_gb": 64}},
+            "engine.kv_offload_gib",
+            "at most 60",
+        ),
+        (
+            {"engine": {"name": "vllm", "cpu_offload_gib": 70}, "host": {"ram_gb": 64}},
+            "engine.cpu_offload_gib",
+            "at most 60",
+        ),
         ({"host": {"power_limit_w": 5}}, "host.power_limit_w", "112 W at least"),
         (
             {

@@ -10,8 +10,8 @@ from sizing.memory.plan import DevicePlan, Slack
 from sizing.memory.serving import constants as c
 from sizing.memory.serving.activations import activations_of
 from sizing.memory.serving.overhead import graphs_of
-from sizing.memory.serving.work import Rank, Serving, need_bytes, state_need_bytes
-from sizing.units import GIB
+from sizing.memory.serving.work import Rank, Serving, host_bytes_per_machine, need_bytes, state_need_bytes
+from sizing.units import GB, GIB
 
 Margin = tuple[float, float, float]
 
@@ -25,8 +25,17 @@ def margin_of(serving: Serving, plans: tuple[DevicePlan, ...]) -> Margin | None:
     ]
     if len(found) < len(plans) or not found:
         return None
-    low, expected, high = (min(column) for column in zip(*found, strict=True))
+    low, expected, high = (min(column) for column in zip(*(*found, *_ram_margin(serving)), strict=True))
     return low, expected, high
+
+
+def _ram_margin(serving: Serving) -> tuple[Margin, ...]:
+    """What is left of a machine's RAM where its size is known and something is kept there."""
+    ram, kept = serving.resolved.spec.host.ram_gb, host_bytes_per_machine(serving)
+    if not ram or not kept or any(is_unified(rank.device.accelerator) for rank in serving.ranks):
+        return ()
+    left = ram * GB - kept
+    return ((left - c.SPREAD_OF_RAM * kept, left, left + c.SPREAD_OF_RAM * kept),)
 
 
 def free_bytes(serving: Serving, rank: Rank, kv_bytes: float) -> float:
@@ -108,7 +117,7 @@ def slack_of(serving: Serving, found: Margin | None) -> Slack:
     Three defaults are the engine's and not the user's: its share of the card, which may rise to 95 % where that leaves enough beside
     the budget; the sequences a step may hold, whose sampler is profiled; and the model's longest context, of which a part may do.
     """
-    if found is None or found[1] >= 0 or not serving.ranks:
+    if found is None or found[1] >= 0 or not serving.ranks or any(row[1] < 0 for row in _ram_margin(serving)):
         return Slack()
     share = _higher_share(serving)
     gained = min(_gain_bytes(serving, rank, share) for rank in serving.ranks)

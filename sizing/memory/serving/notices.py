@@ -8,8 +8,8 @@ from sizing.devices import is_unified
 from sizing.estimate import Warning_
 from sizing.memory.plan import Slack
 from sizing.memory.serving import constants as c
-from sizing.memory.serving.work import Rank, Serving, blocks_in, state_need_bytes
-from sizing.units import GIB, gib
+from sizing.memory.serving.work import Rank, Serving, blocks_in, host_bytes_per_machine, state_need_bytes
+from sizing.units import GB, GIB, gib
 
 
 def warnings(serving: Serving) -> tuple[Warning_, ...]:
@@ -57,6 +57,15 @@ def _warnings(serving: Serving, rank: Rank) -> Iterator[Warning_]:
             f"{kept:g} GiB of RAM keep about {tokens} tokens of requests that left the card, and are copied back when met again",
             kv_offload_gib=kept,
             tokens=tokens,
+        )
+    ram = resolved.spec.host.ram_gb
+    if ram and host_bytes_per_machine(serving) > ram * GB and not is_unified(rank.device.accelerator):
+        held = gib(host_bytes_per_machine(serving))
+        yield _warning(
+            "ram_overfull",
+            f"{held:.1f} GiB are to be kept in RAM, the machine has {gib(ram * GB):.1f} GiB",
+            host_gib=round(held, 1),
+            ram_gib=round(gib(ram * GB), 1),
         )
     if is_unified(rank.device.accelerator):
         yield _warning(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from sizing.catalogue.entries import Format
 from sizing.catalogue.load import catalogue
+from sizing.degrees import in_one_machine
 from sizing.devices import Device
 from sizing.memory.serving import constants as c
 from sizing.memory.serving.activations import activations_of
@@ -189,6 +190,15 @@ def state_need_bytes(serving: Serving, rank: Rank) -> float:
     ):
         return 0.0
     return settings.sequences * rank.cache.block_bytes
+
+
+def host_bytes_per_machine(serving: Serving) -> float:
+    """What weights and cache take of the RAM of one machine."""
+    if not serving.ranks:
+        return 0.0
+    each = in_one_machine(serving.resolved.devices)
+    kept = sum(rank.host_bytes for rank in serving.ranks) + host_cache_bytes(serving)
+    return kept / max(1, math.ceil(len(serving.ranks) / each))
 
 
 def host_cache_bytes(serving: Serving) -> float:

@@ -102,6 +102,16 @@ def test_a_checkpoint_quantised_while_it_loads(version: str, peak_gib: float, sa
     assert warned == ([pytest.approx(peak_gib, rel=0.01)] if said == "no" else [])
 
 
+@pytest.mark.parametrize(("ram_gb", "said"), [(None, "fits"), (96, "fits"), (74, "tight"), (64, "no")])
+def test_what_is_kept_in_ram_must_go_in_together(ram_gb: float | None, said: str) -> None:
+    """40 GiB of cache and 2 x 14 GiB of weights are 73.0 GB; neither alone would be too much for 64."""
+    engine = {"kv_offload_gib": 40.0, "cpu_offload_gib": 14.0}
+    host = {"ram_gb": ram_gb} if ram_gb else {}
+    found = plan("Qwen/Qwen3-32B", "A100 80GB", 2, weights="bf16", engine=engine, host=host)
+    assert verdict(found, 0.0) == said
+    assert ("ram_overfull" in codes(found)) == (said == "no")
+
+
 def test_attention_in_parallel_over_data_repeats_no_cache() -> None:
     """A latent is the same on all ranks of a tensor group: eight replicas of attention hold eight times the tokens."""
     hardware: dict[str, Any] = {"card": "H200", "count": 8, "weights": "fp8"}
