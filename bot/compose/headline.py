@@ -71,7 +71,7 @@ def lead(sized: Sized, words: Wording) -> str:
     if figures.get("usable_gib") is None:
         return words.text("lead", "parts_only", **figures)
     figures["offer"] = words.text("lead", _offer(sized), **figures)
-    figures["parts"] = _training_parts(figures, words)
+    figures["parts"] = training_parts(figures, words)
     cached = "concurrency" in figures and figures["kv_gib"] > 0  # a pipeline for pictures or an encoder keeps no cache
     key = "parts_training" if figures["task"] == "training" else "parts" if cached else "parts_simple"
     host = words.text("lead", "host", **figures) if figures["host_gib"] >= _TOLD_HOST_GIB else ""
@@ -84,7 +84,7 @@ def _offer(sized: Sized) -> str:
     return "offer_machine" if is_machine(sized) else "offer_one"
 
 
-def _training_parts(figures: dict[str, Any], words: Wording) -> str:
+def training_parts(figures: dict[str, Any], words: Wording) -> str:
     """The states of a training run that take memory on the devices, largest first."""
     parts = [(figures[f"{name}_gib"], words.label("parts", name)) for name in _STATES]
     shown = [f"{label} {words.gib(size)}" for size, label in sorted(parts, reverse=True) if size >= _LEAST_GIB]

@@ -11,6 +11,7 @@ from bot.compose.assumptions import assumption_views
 from bot.compose.common import say_warnings, say_why, write_fault
 from bot.compose.draft import Draft
 from bot.compose.labels import margin_cell, memory_cell
+from bot.compose.memory_need import asks_memory
 from bot.compose.runnable import has_room
 from bot.explain import cite_devices
 from bot.heard import Heard
@@ -39,6 +40,8 @@ def write_recommendation(draft: Draft, sized: Sized, heard: Heard, question: str
     each = draft.words.text("ui", "on_each") if len(best.devices) > 1 else ""
     draft.headline = draft.words.text("headline", "recommend", **{**best.figures, "each": each})
     draft.lead = headline.lead(best, draft.words)
+    if asks_memory(question):
+        _lead_by_need(draft, best)
     if heard.asks("cost") and (rented := topics.rented_text(draft, best)):
         draft.headline, draft.lead = rented, draft.headline
     draft.table = ladder_table(draft, best, defaults)
@@ -48,6 +51,19 @@ def write_recommendation(draft: Draft, sized: Sized, heard: Heard, question: str
     draft.assumptions = assumption_views(best, draft.words)
     cite_devices([best], draft.sources)
     draft.actions = ("why", "export")
+
+
+def _lead_by_need(draft: Draft, best: Sized) -> None:
+    """The sum over all cards leads, the cards that hold it follow."""
+    words = draft.words
+    parts = headline.training_parts(dict(best.figures), words)
+    need = words.text("need", "training", method=_method_name(best.spec, words), parts=parts, **best.figures)
+    draft.headline, draft.lead = need, draft.headline
+
+
+def _method_name(spec: Spec, words: Wording) -> str:
+    method = _method(spec)
+    return words.label("value", method) if words.has("value", method) else method.upper()
 
 
 def ladder_table(draft: Draft, sized: Sized, defaults: Defaults) -> Table | None:
