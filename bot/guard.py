@@ -1,20 +1,26 @@
 """The number guard: every figure in an answer must be traceable to what the answer was made from.
 
-A number counts as traced when a fact of the same dimension rounds to it at the decimals shown; a word with digits (RTX
-4090, Q4_K_M) when it stands in the material. The guard knows nothing of how a sentence was made, so it also holds for
-sentences of a language model.
+Where the material knows what the wording wrote (`bot.written`), a number is traced in two steps: it stands where the wording wrote
+it, as it was written; and the value that was written is, to all its digits and in its unit, a figure that the answer was made from.
+Any other number must stand in a source: the message, a cited passage, our own texts. Hundreds of figures of an Estimate then trace
+no number that merely comes near one of them.
+
+Without that knowledge (sentences that a language model words) a number counts when a fact of the same dimension rounds to it at the
+decimals shown. A word with digits (RTX 4090, Q4_K_M) counts when it stands in the material.
 """
 
 from __future__ import annotations
 
+import bisect
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bot.answer import Lang
+from bot.written import Figure, Written
 
 GIB: Final = 2**30
 
@@ -65,6 +71,8 @@ _WHITE = re.compile(rf"{_SPACE}+")
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]")
 _LONGEST_NAME = 160
+_LAST_DIGITS = 1e-9
+_LARGE: Final = (1e6, 1e9)  # "11.9 billion" is written from 11.9
 _KEPT_CHARACTERS = 300
 _SIZES: Final = {name: frozenset({1.0} | {s for d, s in _UNITS.values() if d == name}) for name, _ in _UNITS.values()}
 _DATE = re.compile(r"(?<![\w-])(?:\d{4}-\d{2}(?:-\d{2})?|(?P<month_first>\d{2}/\d{4}))(?![\w-])")
@@ -90,6 +98,8 @@ class Material:
     names: set[str] = field(default_factory=set)
     phrases: set[str] = field(default_factory=set)
     citations: int = 0
+    said: dict[str, set[float]] = field(default_factory=dict)
+    written: Written | None = None
 
     def add(self, value: float, dimension: str = "any") -> None:
         self.facts.setdefault(dimension, set()).add(abs(float(value)))
@@ -107,7 +117,7 @@ class Material:
         elif isinstance(data, (int, float)):
             self._add_figure(key, float(data))
         elif isinstance(data, str):
-            self.add_text(data)
+            self._add_words(data)
 
     def add_money(self, cost: Any) -> None:
         """Every figure of a price list, whatever its key."""
@@ -148,11 +158,19 @@ class Material:
         """The facts and names of another material beside those here; its citations stay with it."""
         for dimension, facts in other.facts.items():
             self.facts.setdefault(dimension, set()).update(facts)
+        for dimension, facts in other.said.items():
+            self.said.setdefault(dimension, set()).update(facts)
         self.names |= other.names
         self.phrases |= other.phrases
 
     def add_text(self, text: str) -> None:
         """Every figure and name of a text that is itself a source: a message, a passage, a note of the catalogue."""
+        self._add_words(text)
+        for lang in ("de", "en"):
+            self._say(numbers_in(text, lang))
+
+    def _add_words(self, text: str) -> None:
+        """The names and figures of a text among our data."""
         self.add_names([text])
         for lang in ("de", "en"):
             for number in numbers_in(text, lang):
@@ -161,8 +179,14 @@ class Material:
     def add_source(self, text: str, lang: Lang) -> None:
         """As `add_text` for a text of known language: a number counts with the unit it has there, and with no other."""
         self.add_names([text])
-        for number in numbers_in(text, lang):
+        found = numbers_in(text, lang)
+        for number in found:
             self.add(number.value, number.dimension or "any")
+        self._say(found)
+
+    def _say(self, numbers: Iterable[Number]) -> None:
+        for number in numbers:
+            self.said.setdefault(number.dimension or "any", set()).add(number.value)
 
     def add_names(self, texts: Iterable[str]) -> None:
         """Names that may be written as they are ("Llama 3.3 70B"), and each of their words that holds a digit."""
@@ -173,16 +197,44 @@ class Material:
 
     def holds(self, number: Number) -> bool:
         """Whether some fact of the number's dimension rounds to it; without a unit any dimension will do."""
-        slack = number.tolerance * 1.001 + 1e-9 * max(1.0, number.value)
-        return any(abs(fact - number.value) <= slack for fact in self._candidates(number))
+        return _holds(number, self.facts)
 
-    def _candidates(self, number: Number) -> Iterable[float]:
-        if number.dimension not in (None, "count"):
-            yield from self.facts.get(number.dimension or "", ())
-            return
-        for dimension, facts in self.facts.items():
-            for size in _SIZES.get(dimension, (1.0,)):
-                yield from (fact / size for fact in facts)
+    def says(self, number: Number) -> bool:
+        """As `holds`, of what stands in a source alone."""
+        return _holds(number, self.said)
+
+    def accounts_for(self, figure: Figure, lang: Lang) -> bool:
+        """Whether what the wording wrote is a figure of the material: to all its digits, else (worked out in passing) as it is shown."""
+        if all(self._has(value, figure) for value in figure.values):
+            return True
+        shown = numbers_in(figure.shown, lang)
+        return bool(shown) and all(self.holds(number) for number in shown)
+
+    def _has(self, value: float, figure: Figure) -> bool:
+        if figure.dimension is not None:
+            return _is_among(value * figure.size, self._sorted.get(figure.dimension, []))
+        return any(
+            _is_among(value * size, facts)
+            for dimension, facts in self._sorted.items()
+            for size in (*_SIZES.get(dimension, (1.0,)), *_LARGE)
+        )
+
+    @functools.cached_property
+    def _sorted(self) -> dict[str, list[float]]:
+        """The facts in order, once all are gathered."""
+        return {dimension: sorted(facts) for dimension, facts in self.facts.items()}
+
+    def without_written(self, text: str, lang: Lang) -> str:
+        """The text with what the wording wrote blanked, where it wrote it and the value is a figure of the material."""
+        if self.written is None:
+            return text
+        lowered, kept = text.lower(), list(text)
+        for figure in self.written.figures:
+            places = list(figure.places_in(lowered))
+            if places and (not figure.values or self.accounts_for(figure, lang)):
+                for start, end in places:
+                    kept[start:end] = " " * (end - start)
+        return "".join(kept)
 
     def without_phrases(self, text: str) -> str:
         """The text with the names of the material blanked, the longest first."""
@@ -191,6 +243,27 @@ class Material:
             if phrase in plain:
                 plain = re.sub(rf"(?<![\w.,]){re.escape(phrase)}(?!\w|[.,]\d)", " ", plain)
         return plain
+
+
+def _holds(number: Number, facts: Mapping[str, set[float]]) -> bool:
+    slack = number.tolerance * 1.001 + 1e-9 * max(1.0, number.value)
+    return any(abs(fact - number.value) <= slack for fact in _candidates(number, facts))
+
+
+def _candidates(number: Number, facts: Mapping[str, set[float]]) -> Iterable[float]:
+    if number.dimension not in (None, "count"):
+        yield from facts.get(number.dimension or "", ())
+        return
+    for dimension, values in facts.items():
+        for size in _SIZES.get(dimension, (1.0,)):
+            yield from (value / size for value in values)
+
+
+def _is_among(value: float, facts: Sequence[float]) -> bool:
+    """Whether one of the facts, in order, is the value but for the last digits of a float."""
+    slack = _LAST_DIGITS * max(abs(value), 1e-12)
+    at = bisect.bisect_left(facts, abs(value) - slack)
+    return at < len(facts) and facts[at] <= abs(value) + slack
 
 
 @functools.lru_cache(maxsize=4096)
@@ -231,10 +304,11 @@ def marks_in(text: str) -> tuple[str, ...]:
 
 def untraced(text: str, lang: Lang, material: Material) -> tuple[str, ...]:
     """The numbers, names with digits and citation marks of a text that the material does not hold."""
-    rest = material.without_phrases(text)
+    rest = material.without_phrases(material.without_written(text, lang))
     marks = [match[0] for match in _CITATION.finditer(rest) if not 1 <= int(match[1]) <= material.citations]
     words = [word for word in sorted(_named(rest)) if word not in material.names]
-    figures = [number.shown for number in numbers_in(rest, lang) if not material.holds(number)]
+    traced = material.holds if material.written is None else material.says
+    figures = [number.shown for number in numbers_in(rest, lang) if not traced(number)]
     return tuple(dict.fromkeys([*marks, *words, *figures]))
 
 

@@ -35,6 +35,9 @@ _HAS: Final = re.compile(
     r"\b(?:hat|haben|besitzt|bietet|bieten|verfügt|mit|has|have|offers?|comes?|with|provides?)\b", re.IGNORECASE
 )
 _VIDEO: Final = re.compile(r"\b(?:VRAM|Grafikspeicher|Videospeicher|GPU-Speicher|Speicher|memory)\b", re.IGNORECASE)
+_OTHER_MEMORY: Final = re.compile(
+    r"\b(?:RAM|DRAM|Arbeitsspeicher|SSD|NVMe|Platten?|disk|storage|cache|Modell\w*|models?)\b", re.IGNORECASE
+)
 _SIZE: Final = re.compile(r"(?<![\w.,])(\d{1,4}(?:[.,]\d+)?)\s?(GB|GiB)\b")
 _WIDEST, _NARROWEST = "bf16", "q4_k_m"
 # A guide may say "about 16 GB" for 14.96 GiB: below this share of the weights alone it is wrong whatever was rounded.
@@ -90,7 +93,8 @@ def refuted(sentence: str, title: str, draft: Draft) -> Iterator[str]:
 def _memory(sentence: str, entry: dict[str, Any], title: str, draft: Draft) -> Iterator[str]:
     sizes, device = _SIZE.findall(sentence), entry.get("accelerator")
     known = _memories(str(device))
-    if len(sizes) != 1 or not known or not (_HAS.search(sentence) and _VIDEO.search(sentence)):
+    of_the_card = _VIDEO.search(sentence) or not _OTHER_MEMORY.search(sentence)
+    if len(sizes) != 1 or not known or not (_HAS.search(sentence) and of_the_card):
         return
     said = float(sizes[0][0].replace(",", "."))
     if all(abs(said - each) > 1 for each in known):

@@ -14,6 +14,7 @@ from bot.guard import Material, untraced
 from bot.reply.wording import Wording, literals, wording
 from bot.sized import Sized
 from bot.thread import Phraser
+from bot.written import Written, begin, end
 from sizing.arithmetic import worked
 from sizing.estimate import DerivationStep, Estimate
 
@@ -48,6 +49,7 @@ class Draft:
     asks_back: bool = True
     material: Material = field(default_factory=Material)
     calculations: list[DerivationStep] = field(default_factory=list)
+    written: Written = field(default_factory=begin)
 
     @property
     def words(self) -> Wording:
@@ -81,8 +83,12 @@ class Draft:
 
 def finish(draft: Draft, ident: str, phraser: Phraser | None = None) -> Answer:
     """The Answer: texts checked number by number, paragraphs that fail dropped and what failed listed."""
+    end()
     _gather(draft)
-    paragraphs, unverified = _checked(draft, _phrased(draft, phraser))
+    draft.material.written = draft.written
+    paragraphs, unverified = _checked(draft, draft.paragraphs)
+    paragraphs, failed = _phrased(draft, paragraphs, phraser)
+    unverified += failed
     details, failed = _checked(draft, draft.details)
     unverified += failed
     for text in _fixed_texts(draft):
@@ -188,13 +194,17 @@ def _checked(draft: Draft, paragraphs: Sequence[Paragraph]) -> tuple[list[Paragr
     return kept, failed
 
 
-def _phrased(draft: Draft, phraser: Phraser | None) -> Sequence[Paragraph]:
+def _phrased(draft: Draft, paragraphs: list[Paragraph], phraser: Phraser | None) -> tuple[list[Paragraph], list[str]]:
+    """In the words of a model, whose numbers stand in other places than they were written in."""
     if phraser is None:
-        return draft.paragraphs
+        return paragraphs, []
     from bot.phrasing import rephrased
 
-    own = phraser.for_answer()
-    return [rephrased(paragraph, draft.lang, own) for paragraph in draft.paragraphs]
+    own, written = phraser.for_answer(), draft.material.written
+    draft.material.written = None
+    found = _checked(draft, [rephrased(paragraph, draft.lang, own) for paragraph in paragraphs])
+    draft.material.written = written
+    return found
 
 
 def _fixed_texts(draft: Draft) -> Iterable[str]:

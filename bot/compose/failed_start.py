@@ -13,6 +13,7 @@ from bot.compose.runnable import has_room
 from bot.explain import cite_devices, with_mark
 from bot.reply.wording import Wording
 from bot.sized import Sized, size_parsed
+from bot.written import literal
 from sizing.defaults import Defaults
 from sizing.observation import Observation
 from sizing.sensitivity import largest_context, usual_formats
@@ -130,7 +131,7 @@ def _table(draft: Draft, ways: list[tuple[str, Sized, int | None]]) -> Table | N
 
 def _change(kind: str, one: Sized, words: Wording) -> str:
     if kind == "share":
-        return f"--gpu-memory-utilization {_FULLEST}"
+        return literal(f"--gpu-memory-utilization {_FULLEST}")
     if kind == "kv_cache":
         return words.text("start", "change_kv", kv=one.figures["kv"])
     if kind == "context":

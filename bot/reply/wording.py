@@ -21,6 +21,7 @@ from babel.numbers import format_currency, format_decimal, get_decimal_symbol
 
 from bot.answer import Lang
 from bot.reply import names
+from bot.written import filled, literal, noted
 from sizing.units import GIB, KIB, MIB
 
 _LOCALES: Final[Mapping[Lang, Locale]] = {"de": Locale("de", "DE"), "en": Locale("en", "US")}
@@ -95,7 +96,8 @@ class Wording(string.Formatter):
         template = catalogue(self.lang).get(section, {}).get(key)
         if template is None:
             raise MissingText(f"{self.lang}.{section}.{key}")
-        return self.vformat(template, (), params)
+        noted_text = filled(template, lambda name, form: self.format_field(self.get_field(name, (), params)[0], form))
+        return self.vformat(template, (), params) if noted_text is None else noted_text
 
     def label(self, section: str, key: str) -> str:
         """A short text that falls back to its key: labels of fields that the catalogue does not name."""
@@ -119,6 +121,7 @@ class Wording(string.Formatter):
             return self.listed([self.plain(part) for part in value])
         return str(value)
 
+    @noted()
     def number(self, value: float, decimals: int | None = None) -> str:
         """A number with as many decimals as its size deserves: 116, 39.6, 4.8, 0.42; trailing zeros are dropped."""
         if abs(value) >= _IN_POWERS_OF_TEN:
@@ -128,16 +131,20 @@ class Wording(string.Formatter):
         pattern = "#,##0" + ("." + "#" * places if places else "")
         return format_decimal(rounded if rounded else 0, format=pattern, locale=self.locale)
 
+    @noted()
     def count(self, value: float) -> str:
         return self.number(round(value), 0)
 
+    @noted("bytes", GIB)
     def gib(self, value: float) -> str:
         """GiB as given: `39.6 GiB`."""
         return f"{self.number(value)}{NO_BREAK}GiB"
 
+    @noted("bytes", 1e9)
     def gb(self, value: float) -> str:
         return f"{self.number(value)}{NO_BREAK}GB"
 
+    @noted("bytes")
     def bytes(self, value: float) -> str:
         """Bytes in the binary unit that reads best: 327680 → `320 KiB`."""
         for size, unit in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
@@ -145,6 +152,7 @@ class Wording(string.Formatter):
                 return f"{self.number(value / size)}{NO_BREAK}{unit}"
         return f"{self.number(value)}{NO_BREAK}{'Byte' if self.lang == 'de' else 'bytes'}"
 
+    @noted()
     def tokens(self, value: float) -> str:
         """A length as people write it: 32768 → `32k`, 20000 → `20k`, 31200 → `31,200`."""
         whole = round(value)
@@ -152,17 +160,20 @@ class Wording(string.Formatter):
             return f"{self.count(whole // 1024)}k"
         return f"{self.count(whole // 1000)}k" if whole >= 1000 and whole % 1000 == 0 else self.count(whole)
 
+    @noted()
     def about(self, value: float) -> str:
         """A count rounded to two or three figures, for what is only estimated: 31234 → `31,200`."""
         step = 10 ** max(0, len(str(int(abs(value)))) - 3)
         return self.number(round(value / step) * step)
 
+    @noted("share")
     def percent(self, share: float) -> str:
         """A share of 1 in percent: 0.7 → `70 %`."""
         space = NO_BREAK if self.lang == "de" else ""
         places = 1 if 0 < abs(share) < 0.01 else 0
         return f"{self.number(share * 100, places)}{space}%"
 
+    @noted("time")
     def seconds(self, value: float) -> str:
         """A time in the unit that reads best."""
         if value < 1:
@@ -175,12 +186,15 @@ class Wording(string.Formatter):
             return f"{self.number(value / 3600)}{NO_BREAK}h"
         return f"{self.number(value / 86_400)}{NO_BREAK}{self.label('words', 'days')}"
 
+    @noted("time", 1e-3)
     def ms(self, value: float) -> str:
         return self.seconds(value / 1000)
 
+    @noted("power")
     def watts(self, value: float) -> str:
         return f"{self.number(value / 1000)}{NO_BREAK}kW" if value >= 10_000 else f"{self.count(value)}{NO_BREAK}W"
 
+    @noted()
     def span(self, bounds: Any) -> str:
         """A range as `33–52`; both ends are rounded alike, and equal ends become one number."""
         low, high = _bounds(bounds)
@@ -188,6 +202,7 @@ class Wording(string.Formatter):
         ends = [self.number(low, places), self.number(high, places)]
         return ends[0] if ends[0] == ends[1] else "–".join(ends)
 
+    @noted("time", 1e-3)
     def span_seconds(self, bounds: Any) -> str:
         """A range of milliseconds in one unit for both ends: `0.8–1.4 s`."""
         low, high = _bounds(bounds)
@@ -202,8 +217,9 @@ class Wording(string.Formatter):
 
     def formula(self, formula: str) -> str:
         """A formula of a derivation with the signs of arithmetic."""
-        return _formulas(self.lang).get(formula, formula).replace(" x ", " × ").replace(" - ", " − ")
+        return literal(_formulas(self.lang).get(formula, formula).replace(" x ", " × ").replace(" - ", " − "))
 
+    @noted("money")
     def money(self, amount: float, currency: str, decimals: int | None = None) -> str:
         """An amount with its currency; cents only below 100."""
         if abs(amount) >= _IN_POWERS_OF_TEN:
@@ -217,17 +233,17 @@ class Wording(string.Formatter):
     def date(self, value: str | datetime.date) -> str:
         """A day or a month: `2026-09-06` → `6. September 2026`, `2026-10` → `Oktober 2026`."""
         if isinstance(value, datetime.date):
-            return format_date(value, "long", locale=self.locale)
+            return literal(format_date(value, "long", locale=self.locale))
         if match := _DAY.match(value):
-            return format_date(datetime.date(*map(int, match.groups())), "long", locale=self.locale)
+            return literal(format_date(datetime.date(*map(int, match.groups())), "long", locale=self.locale))
         if match := _MONTH.match(value):
-            return f"{get_month_names('wide', locale=self.locale)[int(match[2])]} {match[1]}"
-        return value
+            return literal(f"{get_month_names('wide', locale=self.locale)[int(match[2])]} {match[1]}")
+        return literal(value)
 
     def month(self, value: str) -> str:
         """A date in a table: the month is enough, `2026-09-06` → `09/2026`."""
         match = _DAY.match(value) or _MONTH.match(value)
-        return f"{match[2]}/{match[1]}" if match else value
+        return literal(f"{match[2]}/{match[1]}" if match else value)
 
     def plural(self, amount: float, forms: str) -> str:
         """The form of a word that fits an amount: `{n:plural:Karte|Karten}`."""
