@@ -12,7 +12,7 @@ from typing import Any
 
 from sizing.cost import monthly
 from sizing.defaults import ENGINE_DEFAULTS, Defaults
-from sizing.devices import Device, is_unified
+from sizing.devices import Device, is_unified, takes_bridge
 from sizing.economics import total_rate
 from sizing.errors import UserError
 from sizing.estimate import Estimate
@@ -170,6 +170,8 @@ _TRAITS: dict[str, Callable[[Resolved], bool]] = {
 
 def _fast_link(one: Resolved) -> bool:
     device = one.devices[0].accelerator
+    if takes_bridge(device) and not one.spec.host.nvlink:
+        return False
     return device is not None and device.interconnect["type"] not in ("pcie", "none")
 
 

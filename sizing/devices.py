@@ -69,6 +69,16 @@ def has_fabric(accelerator: Accelerator | None) -> bool:
     return any(name in kind for name in ("nvlink", "infinity", "xgmi"))
 
 
+def takes_bridge(accelerator: Accelerator | None) -> bool:
+    """Whether two cards of this kind may be joined by an NVLink bridge that is bought apart: consumer and workstation cards.
+
+    Most machines have none, so that such cards talk over PCIe unless a bridge is named.
+    """
+    if accelerator is None or accelerator.kind not in ("consumer", "workstation"):
+        return False
+    return accelerator.interconnect["type"] == "nvlink"
+
+
 def visible_gib(accelerator: Accelerator, memory_gb: float | None) -> tuple[float | None, bool]:
     """(GiB an engine sees, whether a log says so) for a card with that memory; None where its memory is unknown."""
     nominal = memory_gb or accelerator.memory_gb

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sizing.defaults import ENGINE_DEFAULTS, Defaults
-from sizing.devices import expand
+from sizing.devices import expand, takes_bridge
 from sizing.errors import UserError
 from sizing.estimate import Assumption, DeviceMemory, Estimate, Failure, HostMemory, Memory
 from sizing.measured import nearest
@@ -30,6 +30,8 @@ from sizing.work.encoding import estimate_encoding
 from sizing.work.pictures import estimate_pictures
 from sizing.work.rag import generation_spec, stages
 from sizing.work.transcription import estimate_transcription
+
+_BRIDGED = 2  # cards that one bridge joins
 
 
 def estimate(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS, *, derivation: bool = True) -> Estimate:
@@ -81,7 +83,7 @@ def _inference(spec: WorkloadSpec, defaults: Defaults, derivation: bool) -> Esti
         margin_gib=margin(plan),
         memory=_memory(plan),
         speed=speed,
-        assumptions=(*resolved.assumptions, *_of_host(made), *assumed(made)),
+        assumptions=(*resolved.assumptions, *_of_host(made), *_of_bridge(resolved), *assumed(made)),
         warnings=plan.warnings,
         reasons=reasons(resolved, plan, speed),
         derivation=(*plan.derivation(), *steps(made)) if derivation else (),
@@ -95,6 +97,14 @@ def _of_host(made: Forecast) -> tuple[Assumption, ...]:
     if known.host_share <= 0 or known.server or host.bandwidth_gb_s or host.cpu:
         return ()
     return (Assumption(field="host.bandwidth_gb_s", value=known.machine.host_gb_s, code="two_channels"),)
+
+
+def _of_bridge(resolved: Resolved) -> tuple[Assumption, ...]:
+    """Two cards that a bridge could join were taken without one, where nobody named it."""
+    device = resolved.devices[0].accelerator
+    if resolved.tensor != _BRIDGED or resolved.spec.host.nvlink is not None or not takes_bridge(device):
+        return ()
+    return (Assumption(field="host.nvlink", value=False, code="no_bridge"),)
 
 
 def _measured(resolved: Resolved) -> tuple[dict[str, Any], ...]:

@@ -80,6 +80,8 @@ def value_text(field: str, value: Any, words: Wording) -> str:
         return words.text("value", "share", share=value)
     if field == "host.bandwidth_gb_s":
         return words.text("value", "bandwidth", rate=value)
+    if field == "host.nvlink":
+        return words.text("value", "bridge" if value else "no_bridge")
     if field.startswith("parallel."):
         return _parallel(field, value, words)
     return _name(field, value, words)
@@ -119,6 +121,8 @@ def _alternatives(assumption: Assumption, sized: Sized, words: Wording) -> list[
         return _choices(_lengths(sized), taken, field, words, lambda length: {"context_tokens": length})
     if field == "host.bandwidth_gb_s":
         return _choices(_RAM_GB_S, taken, field, words, lambda rate: {"host": {"bandwidth_gb_s": rate}})
+    if field == "host.nvlink":
+        return _choices((True,), taken, field, words, lambda bridged: {"host": {"nvlink": bridged}})
     if field == "model":
         others = assumption.params.get("candidates", ())
         return _choices(others, taken, field, words, lambda ident: {"model": {"id": ident}})

@@ -40,7 +40,7 @@ def _write(draft: Draft, sized: Sized, card: Accelerator, defaults: Defaults) ->
     count, words = len(sized.devices), draft.words
     params = {"device": names.device(card.id), "model": sized.figures["model"], "count": count}
     params |= {"weights": sized.figures["weights"], "hardware": sized.hardware, "gen": card.pcie.get("gen") or 4}
-    joined = size(_split(sized.spec, tensor=count), defaults)
+    joined = size(_split(sized.spec, tensor=count, nvlink=True), defaults)
     bare = size(_split(sized.spec, tensor=count, nvlink=False), defaults)
     layers = size(_split(sized.spec, pipeline=count), defaults)
     alone = size(_on_one_card(sized), defaults)

@@ -112,10 +112,8 @@ def _surroundings(request: Request) -> dict[str, Any]:
     degrees = {"tensor": "parallel_tp", "pipeline": "parallel_pp", "data": "parallel_dp", "expert": "parallel_ep"}
     parallel = {name: int(other[key]) for name, key in degrees.items() if other.get(key, 0) >= 1}
     host = {name: other[key] for name, key in _HOST.items() if other.get(key)}
-    if other.get("nvlink") is False:
-        host["nvlink"] = False
-    if other.get("nvlink") is False:
-        host["nvlink"] = False
+    if isinstance(other.get("nvlink"), bool):
+        host["nvlink"] = other["nvlink"]
     parts = {
         "engine": engine, "parallel": parallel, "host": host, "targets": _targets(request), "constraints": _constraints(other),
         "load": _load(request), "training": _training(request), "work": _work(request),

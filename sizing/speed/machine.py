@@ -10,7 +10,7 @@ from typing import Literal
 from sizing.catalogue.entries import Accelerator
 from sizing.catalogue.load import catalogue
 from sizing.catalogue.names import find
-from sizing.devices import Device
+from sizing.devices import Device, takes_bridge
 from sizing.spec import Host
 from sizing.system.power import limit_at
 
@@ -208,7 +208,8 @@ def link(accelerator: Accelerator | None, kind: DeviceClass, tensor: int, host: 
     between = accelerator.interconnect
     network = Link("network", _network_gb_s(kind, host))
     rate, domain = between.get("gb_s"), between.get("max_domain")
-    if between["type"] == "nvlink" and host.nvlink is not False and domain and tensor <= domain:
+    joined = not takes_bridge(accelerator) if host.nvlink is None else host.nvlink
+    if between["type"] == "nvlink" and joined and domain and tensor <= domain:
         return Link("nvlink", (rate or 600) / 2)
     if between["type"] in ("infinity-fabric", "xe-link", "ici", "neuronlink", "hccs", "ethernet-roce"):
         return Link("fabric", (rate or 200) / 2) if tensor <= (domain or 8) else network
