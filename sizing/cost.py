@@ -6,14 +6,14 @@ the cards is a planning figure and marked as one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
 from sizing.catalogue.entries import Accelerator
 from sizing.catalogue.load import catalogue
 from sizing.defaults import Defaults
-from sizing.places import ANYWHERE, Where
+from sizing.places import ANYWHERE, EEA, Where
 from sizing.prices import (
     HOURS_PER_MONTH,
     VAT_BY_COUNTRY,
@@ -25,6 +25,7 @@ from sizing.prices import (
     in_currency,
     is_stale,
 )
+from sizing.system.power import Platform, around_w, gold_efficiency
 from sizing.usage import NOTHING_SAID, Usage, in_team_currency, used_as_said
 
 Way = Literal["buy", "rent"]
@@ -37,9 +38,6 @@ _MACHINE_EUR: dict[str, tuple[tuple[int, float], ...]] = {
     "passive": ((1, 4500.0), (2, 5500.0), (4, 8000.0), (8, 16000.0)),
     "module": ((4, 25000.0), (8, 45000.0)),
 }
-# Power of the machine without cards: middles of the catalogue's fact base-watts (desktop, workstation, server, eight-card board).
-_HOST_W: tuple[tuple[int, float], ...] = ((1, 60.0), (2, 115.0), (4, 185.0), (8, 400.0))
-_BOARD_HOST_W = 2500.0
 _COMPLETE_KINDS = frozenset({"soc", "apu", "laptop"})
 _CLASS_W = {
     "soc": 150.0,
@@ -122,23 +120,46 @@ def _stepped(steps: tuple[tuple[int, float], ...], count: int) -> float:
     return next((value for most, value in steps if count <= most), steps[-1][1] * -(-count // steps[-1][0]))
 
 
-def host_watts(device: Accelerator, count: int) -> float:
-    """Planning figure of the machine's own power."""
-    if is_complete(device):
+def wall_watts(device: Accelerator, count: int) -> float:
+    """What a machine with so many devices draws at the wall under full load: cards, processor and board over the supply's efficiency.
+
+    2 x RTX 4090: 900 W, 230 W around them, over 0.92: 1,228 W.
+    """
+    cards_w = device_watts(device) * count
+    if not cards_w:
         return 0.0
-    return _BOARD_HOST_W * max(1, count // 8) if is_module(device) and count >= 4 else _stepped(_HOST_W, count)
+    around = 0.0 if is_complete(device) else around_w(_platform(device, count), count if is_module(device) else 0)
+    return (cards_w + around) / gold_efficiency(None)
+
+
+def _platform(device: Accelerator, count: int) -> Platform:
+    """As `sizing.system.place` builds it."""
+    if is_module(device) or device.cooling == "passive" or count > 4:
+        return "server"
+    return "workstation" if count > 2 else "desktop"
 
 
 def kwh_price(defaults: Defaults) -> float:
-    """The team's price of a kWh, else the country's as far as known (industry outside of Germany unknown: Germany's), in its currency."""
+    """The team's price of a kWh, else that of households in its country, else the EU's average there, in its currency; Germany's
+    anywhere else."""
     if defaults.electricity_per_kwh is not None:
         return defaults.electricity_per_kwh
-    facts = catalogue().facts
-    if defaults.country == "US":
-        return in_currency(
-            float(facts["electricity-us"].value["commercial"]), "USD", defaults.currency, defaults.eur_per_usd
-        )
-    return in_currency(float(facts["electricity-de-household"].value), "EUR", defaults.currency, defaults.eur_per_usd)
+    facts, country = catalogue().facts, defaults.country
+    if country == "US":
+        amount, currency = float(facts["electricity-us"].value["commercial"]), "USD"
+    elif country != "DE" and country in EEA:
+        known = facts["electricity-eu-household"].value
+        amount, currency = float(known.get(country, known["EU"])), "EUR"
+    else:
+        amount, currency = float(facts["electricity-de-household"].value), "EUR"
+    return in_currency(amount, currency, defaults.currency, defaults.eur_per_usd)
+
+
+def standing_in(defaults: Defaults, countries: frozenset[str] | None) -> Defaults:
+    """With the one country that was named in place of the team's: its price of a kWh and its VAT hold there."""
+    if countries is None or len(countries) != 1 or countries == {defaults.country}:
+        return defaults
+    return replace(defaults, country=next(iter(countries)), electricity_per_kwh=None)
 
 
 def electricity_per_month(watts: float, defaults: Defaults, load_share: float | None = None) -> float:
@@ -228,7 +249,7 @@ def cost_of(deployment: Deployment, defaults: Defaults, place: Where = ANYWHERE)
     offered = None if market is None else _rent_view(market, defaults)
     rented = _stated(deployment) or offered
     cards_w = device_watts(device) * deployment.count
-    wall_w = cards_w + host_watts(device, deployment.count)
+    wall_w = wall_watts(device, deployment.count)
     around = machine(device, deployment.count, defaults)
     per_month: dict[str, float | None] = {
         "buy": _owned_monthly(deployment, bought, around, wall_w, defaults) if place.buys else None,
@@ -241,7 +262,7 @@ def cost_of(deployment: Deployment, defaults: Defaults, place: Where = ANYWHERE)
         "market_per_hour": None if rented is offered else offered,
         "hours_per_month": defaults.hours_per_month,
         "machine": round(around, 2) if bought or deployment.owned else None,
-        "whole": None if bought is None else {"amount": round(bought["amount"] + around, 2)},
+        "whole": None if bought is None else {"amount": round(bought["planning_amount"] + around, 2)},
         "machine_is_planning_figure": bool(around) and defaults.machine_price is None,
         "electricity_per_month": round(electricity_per_month(wall_w, defaults), 2) if wall_w else None,
         "per_kwh": kwh_price(defaults),
@@ -346,7 +367,7 @@ def costs(
     accelerator_id: str, count: int, defaults: Defaults, usage: Usage = NOTHING_SAID, place: Where = ANYWHERE
 ) -> dict[str, Any]:
     """`cost_of` for devices that share one machine, used and paid for as the asker says."""
-    team = used_as_said(defaults, usage)
+    team = used_as_said(standing_in(defaults, place.countries), usage)
     gross = 1 + VAT_BY_COUNTRY.get(team.country, 0.0) if usage.gross else 1.0
     deployment = Deployment(
         accelerator_id,
@@ -366,10 +387,11 @@ def monthly(cost: dict[str, Any]) -> float | None:
 
 
 def once(cost: dict[str, Any]) -> float | None:
-    """What is paid at the start to own it: devices and machine; 0 for what is owned already."""
+    """What to plan with at the start to own it, devices and machine: list prices and old ones are lifted to those of the street; 0 for
+    what is owned already."""
     if cost["owned"]:
         return 0.0
-    return None if cost["buy"] is None else float(cost["buy"]["amount"]) + float(cost["machine"] or 0.0)
+    return None if cost["buy"] is None else float(cost["buy"]["planning_amount"]) + float(cost["machine"] or 0.0)
 
 
 def with_vat(amount: float, defaults: Defaults) -> float:

@@ -15,7 +15,7 @@ from sizing.cost import Way, electricity_per_month, once
 from sizing.defaults import Defaults
 from sizing.estimate import DerivationStep, Estimate
 from sizing.prices import HOURS_PER_MONTH
-from sizing.system.power import limit_at
+from sizing.system.power import gold_efficiency, limit_at
 
 UTILISATIONS = (0.05, 0.1, 0.25, 0.5, 1.0)
 _SECONDS_PER_HOUR = 3600.0
@@ -130,7 +130,7 @@ def hourly_million_step(price: float, currency: str, tokens_s: float, utilisatio
 def break_even(cost: dict[str, Any], defaults: Defaults, rent_per_hour: float | None = None) -> BreakEven | None:
     """Buying against renting in the hours of the cost, at its own rent or at another rate an hour; None without both prices."""
     hourly = rent_per_hour if rent_per_hour is not None else (cost["rent_per_hour"] or {}).get("amount")
-    invested = planned(cost)
+    invested = once(cost)
     if hourly is None or invested is None:
         return None
     running = _running(cost, defaults)
@@ -139,13 +139,6 @@ def break_even(cost: dict[str, Any], defaults: Defaults, rent_per_hour: float | 
     hours = _even_hours(cost, hourly)
     months = invested / saved if saved > 0 else None
     return BreakEven(invested, running, other, months, hours, None if hours is None else hours / HOURS_PER_MONTH)
-
-
-def planned(cost: dict[str, Any]) -> float | None:
-    """What to plan with for devices and machine: list prices are lifted to those of the street; 0 for what is owned already."""
-    if cost["owned"] or cost["buy"] is None:
-        return once(cost)
-    return float(cost["buy"]["planning_amount"]) + float(cost["machine"] or 0.0)
 
 
 def _even_hours(cost: dict[str, Any], hourly: float) -> float | None:
@@ -165,7 +158,7 @@ def _running(cost: dict[str, Any], defaults: Defaults) -> float:
 def totals(cost: dict[str, Any], defaults: Defaults, months: int) -> tuple[Total, ...]:
     """What each way that has a price costs over so many months; what is bought is sold for the team's resale share at the end."""
     found = []
-    invested, running = planned(cost), _running(cost, defaults)
+    invested, running = once(cost), _running(cost, defaults)
     if invested is not None:
         resale = float(cost["buy"]["planning_amount"]) * defaults.resale_share if cost["buy"] else 0.0
         found.append(Total("buy", months, invested - resale, running, invested - resale + running * months))
@@ -218,8 +211,9 @@ def power_steps(
     steps = []
     for share in shares:
         decode, prefill = limit_at(share)
-        watts = wall - cards * (1 - share)
-        saved = electricity_per_month(cards * (1 - share), defaults)
+        less_w = cards * (1 - share) / gold_efficiency(None)
+        watts = wall - less_w
+        saved = electricity_per_month(less_w, defaults)
         steps.append(
             PowerStep(share, cards * share, decode, prefill, saved, rate and tokens_per_joule(rate * decode, watts))
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from sizing.defaults import Defaults
@@ -28,8 +29,11 @@ _COUNTRIES = {
     "germany": "DE", "deutschland": "DE", "austria": "AT", "österreich": "AT", "switzerland": "CH", "schweiz": "CH", "france": "FR",
     "frankreich": "FR", "finland": "FI", "finnland": "FI", "netherlands": "NL", "niederlande": "NL", "sweden": "SE", "schweden": "SE",
     "norway": "NO", "norwegen": "NO", "poland": "PL", "polen": "PL", "italy": "IT", "italien": "IT", "spain": "ES", "spanien": "ES",
+    "denmark": "DK", "dänemark": "DK", "belgium": "BE", "belgien": "BE", "hungary": "HU", "ungarn": "HU",
+    "ireland": "IE", "irland": "IE", "portugal": "PT", "czechia": "CZ", "tschechien": "CZ", "bulgaria": "BG", "bulgarien": "BG",
     "uk": "GB", "united kingdom": "GB", "großbritannien": "GB", "usa": "US", "united states": "US", "us": "US",
 }  # fmt: skip
+_NAMED = re.compile(rf"\b(?:{'|'.join(name for name in _COUNTRIES if name != 'us')})\b", re.IGNORECASE)
 # Owned by a company under US law wherever the machines stand (CLOUD Act): recalled from public company records.
 US_OWNED = frozenset({
     "AWS", "Azure", "GCP", "OCI", "Lambda", "RunPod", "CoreWeave", "Crusoe", "DigitalOcean", "Together AI", "Akash", "Vast.ai",
@@ -65,6 +69,11 @@ def where(spec: WorkloadSpec, defaults: Defaults, trusts: frozenset[Trust] | Non
     if cloud is None and spec.targets.budget_period in ("hour", "day"):
         cloud = True
     return Where(cloud is not True, cloud is not False, countries(constraints.location), trusts or Where().trusts)
+
+
+def named_in(text: str) -> dict[str, str]:
+    """Countries that a text names: the word as written, and its code."""
+    return {match.group(): _COUNTRIES[match.group().lower()] for match in _NAMED.finditer(text)}
 
 
 def countries(location: str | None) -> frozenset[str] | None:

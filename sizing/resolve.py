@@ -26,6 +26,7 @@ from sizing.unread import DRAFT_METHOD, state_unread
 
 __all__ = ["BesideModel", "Resolved", "busy_at_once", "native_format", "resolve", "resolve_format", "resolve_model"]
 
+
 @dataclass(frozen=True, slots=True)
 class BesideModel:
     """Another model on the same devices, as resolved; `architecture` is None where only its role is known."""
@@ -111,7 +112,19 @@ def resolve(spec: WorkloadSpec, defaults: Defaults = ENGINE_DEFAULTS) -> Resolve
         assumptions=tuple(gaps.found),
     )
     refuse_contradictions(resolved)
-    return resolved
+    return _at_arrivals(resolved) if is_fed_by_arrivals(spec) else resolved
+
+
+def is_fed_by_arrivals(spec: WorkloadSpec) -> bool:
+    """Whether requests in flight follow from how they arrive: at a steady rate, not as a finite rush."""
+    said = spec.concurrency or (spec.users and spec.active_share) or spec.load.requests
+    return not said and bool(spec.load.rate_rps or spec.load.requests_per_day) and spec.task in ("inference", "rag")
+
+
+def _at_arrivals(resolved: Resolved) -> Resolved:
+    from sizing.arrivals import at_arrivals  # it plans what is resolved here
+
+    return at_arrivals(resolved)
 
 
 def _engine(
@@ -213,7 +226,7 @@ def _concurrency(spec: WorkloadSpec, defaults: Defaults, gaps: Gaps) -> int:
         return spec.concurrency
     if spec.users and spec.active_share:
         return max(1, math.ceil(spec.users * spec.active_share - 1e-9))
-    if spec.load.requests_per_day and spec.task in ("inference", "rag"):
+    if is_fed_by_arrivals(spec):
         return _at_peak(spec, gaps)
     if spec.users:
         busy = busy_at_once(spec.users, defaults.active_share)
@@ -229,26 +242,30 @@ def _concurrency(spec: WorkloadSpec, defaults: Defaults, gaps: Gaps) -> int:
     return defaults.concurrency
 
 
+def at_first_guess(spec: WorkloadSpec, defaults: Defaults) -> int:
+    """Requests in flight as far as they can be told without hardware."""
+    return _concurrency(spec, defaults, Gaps())
+
+
 PEAK_HOUR_SHARE = 0.2  # of a working day's questions; eight even hours would be 0.125
 _USUAL_OUTPUT = 256
 
 
 def _at_peak(spec: WorkloadSpec, gaps: Gaps) -> int:
-    """Requests in flight in 19 of 20 moments of the busiest hour: arrivals times the time an answer takes to write, with its spread.
+    """Requests in flight in 19 of 20 moments at the rate said or of the busiest hour: arrivals times the time an answer takes to write,
+    with its spread. A first guess; on hardware that is named its own pace takes the place of 20 tokens/s.
 
     3,000 questions a day, 20 % of them in one hour, answers of 256 tokens at 20 tokens/s: 0.167 x 12.8 = 2.1, with 1.645 roots 4.5.
     """
     daily = spec.load.requests_per_day or 0.0
     share = spec.load.peak_hour_share or PEAK_HOUR_SHARE
-    mean = (
-        daily
-        * share
-        / 3600
-        * (spec.output_tokens or _USUAL_OUTPUT)
-        / (spec.targets.tokens_s_per_user or _FLUENT_TOKENS_S)
-    )
+    arrivals = spec.load.rate_rps or daily * share / 3600
+    mean = arrivals * (spec.output_tokens or _USUAL_OUTPUT) / (spec.targets.tokens_s_per_user or _FLUENT_TOKENS_S)
     busy = max(1, math.ceil(mean + 1.645 * math.sqrt(mean) - 1e-9))
-    gaps.fill("concurrency", busy, "peak_of_the_day", requests_per_day=daily, peak_hour_share=share)
+    if spec.load.rate_rps:
+        gaps.fill("concurrency", busy, "arrivals", per_minute=60 * spec.load.rate_rps)
+    else:
+        gaps.fill("concurrency", busy, "peak_of_the_day", requests_per_day=daily, peak_hour_share=share)
     return busy
 
 

@@ -204,7 +204,7 @@ def _energy(bill: Bill) -> Iterator[str]:
 
 def _load(bill: Bill) -> dict[str, Any]:
     """The load that the price by the token holds for."""
-    rate, requests = total_rate_of(bill) or 0.0, bill.busy.figures.get("concurrency", 1)
+    rate, requests = total_rate_of(bill) or 0.0, bill.running
     bill.draft.considered.append(bill.busy)
     bill.draft.material.add(rate, "rate")
     bill.draft.material.add(requests)

@@ -12,9 +12,10 @@ from bot.compose.prices import hours_text
 from bot.heard import Heard
 from bot.reply.wording import Wording
 from bot.sized import Sized, size
-from sizing.cost import Way
+from sizing.cost import Way, standing_in
 from sizing.defaults import Defaults
 from sizing.economics import PerMillion, million_step, per_million
+from sizing.places import countries
 from sizing.sensitivity import best_format
 from sizing.usage import Usage, used_as_said
 
@@ -52,9 +53,15 @@ class Bill:
     def busy(self) -> Sized:
         """The deployment under the load that a price by the token is worth asking for, where no load was said."""
         spec = self.sized.spec
-        if spec.get("concurrency") or spec.get("users"):
+        if spec.get("concurrency") or spec.get("users") or spec.get("load"):
             return self.sized
         return size({**spec, "concurrency": BUSY_REQUESTS}, self.defaults)
+
+    @property
+    def running(self) -> int:
+        """Of its requests, those that run at once; the others wait for room."""
+        speed, asked = self.busy.estimate.speed, int(self.busy.figures.get("concurrency", 1))
+        return max(1, min(asked, round(speed.in_flight))) if speed and speed.in_flight else asked
 
     @cached_property
     def utilisation(self) -> float:
@@ -71,7 +78,8 @@ class Bill:
 
     @property
     def as_used(self) -> Defaults:
-        return used_as_said(self.defaults, self.usage)
+        place = countries(self.sized.parsed.constraints.location) if self.sized.parsed else None
+        return used_as_said(standing_in(self.defaults, place), self.usage)
 
     @property
     def months(self) -> int:

@@ -8,8 +8,9 @@ from typing import Final
 from bot.compose.prices import hours_text
 from bot.compose.told import Told
 from bot.sized import plain_spec, size
-from sizing.cost import kwh_price
+from sizing.cost import kwh_price, standing_in
 from sizing.defaults import Defaults
+from sizing.places import countries, named_in
 from sizing.system.power import Circuit, Power, Supply
 from sizing.usage import used_as_said
 
@@ -150,7 +151,7 @@ def energy(told: Told) -> Iterator[str]:
     power, usage = told.system.power, told.spec.usage
     if power is None:
         return
-    used = used_as_said(Defaults(), usage)
+    used = used_as_said(standing_in(Defaults(), countries(told.spec.constraints.location)), usage)
     full, idle = (watts / 1000 * used.pue for watts in (power.wall_w, power.idle_w))
     rate = kwh_price(used)
     price = full * used.hours_per_month * rate
@@ -168,5 +169,24 @@ def energy(told: Told) -> Iterator[str]:
         rate=told.words.money(rate, used.currency),
         idle_kwh=idle * _HOURS_PER_MONTH,
     )
+    yield _by_country(told, full * used.hours_per_month)
     if usage.pue is not None:
         yield told.words.text("bill", "pue", pue=usage.pue)
+
+
+def _by_country(told: Told, kwh: float) -> str:
+    """The same energy where several countries are named, each at the price of its households."""
+    named = named_in(told.question)
+    if len(set(named.values())) < 2 or told.spec.usage.electricity is not None:
+        return ""
+    rows = []
+    for written, code in named.items():
+        there = Defaults(country=code)
+        rate = kwh_price(there)
+        month = told.draft.work_out(
+            "electricity_per_month", "energy_kwh * kwh_price", there.currency, energy_kwh=kwh, kwh_price=rate
+        )
+        told.draft.material.add_money({"month": month, "rate": rate})
+        shown = {"price": told.words.money(month, there.currency, 0), "rate": told.words.money(rate, there.currency)}
+        rows.append(told.text("energy_country", country=written, **shown))
+    return told.text("energy_countries", rows="; ".join(rows))

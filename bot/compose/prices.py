@@ -38,7 +38,7 @@ def _amount(cost: Mapping[str, Any], name: str, words: Wording) -> str:
     if gross := cost.get("gross"):
         return words.text("cost", "buy_gross", price=words.money(gross["amount"], cost["currency"], 0))
     whole = bool(cost.get("machine") and cost.get("whole"))
-    amount = cost["whole" if whole else name]["amount"]
+    amount = cost["whole"]["amount"] if whole else cost[name]["planning_amount"]
     return words.text("cost", "buy_whole" if whole else "buy", price=words.money(amount, cost["currency"], 0))
 
 
@@ -49,7 +49,8 @@ def dated(text: str, price: Mapping[str, Any], words: Wording, *, short: bool = 
     month = str(price.get("as_of") or "")
     if not month:
         return words.text("cost", "as_of_unknown", text=text)
-    key = "as_of" if not price.get("stale") else "as_of_old_short" if short else "as_of_old"
+    lifted = "_lifted" if (price.get("uplift") or 1.0) > 1.0 else ""
+    key = f"as_of{lifted}" if not price.get("stale") else f"as_of{lifted}_old{'_short' if short else ''}"
     return words.text("cost", key, text=text, date=words.month(month))
 
 
@@ -77,7 +78,7 @@ def price_sentences(
             found.append(words.text("cost", f"rent_{rent['trust']}"))
     if buy := cost.get("buy"):
         key = "buy_sentence_machine" if machine else "buy_sentence"
-        text = words.text("cost", key, price=words.money(buy["amount"] * factor, currency, 0), count=count)
+        text = words.text("cost", key, price=words.money(buy["planning_amount"] * factor, currency, 0), count=count)
         found.append(dated(text, buy, words) + ".")
         if cost.get("machine"):
             price = words.money(cost["machine"] * factor, currency, 0)
@@ -85,8 +86,8 @@ def price_sentences(
                 words.text("cost", "machine" if cost.get("machine_is_planning_figure") else "machine_said", price=price)
             )
         if buy["uplift"] > 1.0:
-            price = words.money(buy["planning_amount"] * factor, currency, 0)
-            found.append(words.text("cost", "plan_with", price=price))
+            price = words.money(buy["amount"] * factor, currency, 0)
+            found.append(words.text("cost", "read", price=price))
     if not found:
         found.append(words.text("cost", "owned_sentence" if cost.get("owned") else "none"))
     return found

@@ -59,7 +59,8 @@ def notes_text(options: Options, words: Wording) -> str:
 def _note(code: str, entry: Mapping[str, Any], words: Wording) -> str:
     params = dict(entry.get("params", {}))
     if "currency" in params:
-        params["amount"] = words.money(params["amount"], params["currency"], 0)
+        for name in ("amount", "read"):
+            params[name] = words.money(params[name], params["currency"], 0)
     key = f"quality_{params['loss']}" if code == "quality" else code
     return words.text("option_note", key, **params)
 

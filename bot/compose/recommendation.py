@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot.compose import headline, pictures, queueing, topics, training
+from bot.compose import headline, load_test, pictures, queueing, topics, training
 from bot.compose.assumptions import assumption_views
 from bot.compose.common import ALL_ACTIONS, say_why, write_fault
 from bot.compose.draft import Draft
@@ -59,6 +59,7 @@ def _write_options(draft: Draft, options: Options, heard: Heard, question: str, 
     say_why(draft, best, heard, question)
     topics.say_asked(draft, best, heard)
     queueing.say(draft, best, question, defaults)
+    load_test.say(draft, best, question, defaults)
     say_measured(draft, best)
     draft.assumptions = assumption_views(best, words)
     cite_devices([best], draft.sources)

@@ -16,6 +16,7 @@ from bot.compose import (
     headline,
     leading,
     limits,
+    load_test,
     own_hardware,
     queueing,
     system,
@@ -100,6 +101,7 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
         cost_answer.say(bill, question)
     queueing.say(draft, sized, question, defaults)
     energy.say(draft, sized, question, defaults)
+    load_test.say(draft, sized, question, defaults)
     say_measured(draft, sized, speed=heard.asks("throughput"))
     say_warnings(draft, sized)
     draft.assumptions = assumption_views(sized, words)

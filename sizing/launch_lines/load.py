@@ -53,7 +53,9 @@ def sglang_bench(resolved: Resolved) -> LaunchCommand:
 
 def _random_load(resolved: Resolved, words: Words, given: int, output: int) -> None:
     words.option("--dataset-name", "random").option("--random-input-len", given).option("--random-output-len", output)
-    words.option("--num-prompts", _requests(resolved)).option("--max-concurrency", resolved.concurrency)
+    words.option("--num-prompts", _requests(resolved))
+    if resolved.spec.load.rate_rps is None or resolved.spec.concurrency:
+        words.option("--max-concurrency", resolved.concurrency)  # else a cap would hold back what arrives in a crowd
     words.option("--request-rate", resolved.spec.load.rate_rps)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sizing.architecture.types import Architecture
+from sizing.cost import standing_in
 from sizing.defaults import Defaults
 from sizing.errors import UserError
 from sizing.memory.inference import plan_inference
@@ -75,8 +76,8 @@ def question_of(spec: WorkloadSpec, defaults: Defaults, trusts: frozenset[Trust]
     Raises:
         UserError: no model is named, or a name is unknown.
     """
-    defaults = used_as_said(defaults, spec.usage)
     place = where(spec, defaults, trusts)
+    defaults = used_as_said(standing_in(defaults, place.countries), spec.usage)
     floor = spec.constraints.min_bits or defaults.min_bits
     if spec.task not in SERVED:
         return Question(

@@ -76,6 +76,7 @@ def _buying(one: Trial) -> Iterator[dict[str, Any]]:
         yield lack(
             "plan_with",
             amount=bought["planning_amount"],
+            read=bought["amount"],
             currency=one.cost["currency"],
             count=one.candidate.machine.count,
         )

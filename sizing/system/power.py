@@ -27,6 +27,7 @@ _ATX3_FACTOR, _OLDER_FACTOR = 1.25, 1.5
 _CONTINUOUS_SHARE = 0.8
 _BTU_H_PER_W = 3.412
 _EXCURSION_PSU = 2.0  # ATX 3.0 supplies stand 200 % of their rating for 100 microseconds: fact atx3-excursion
+_LEAST_ON_A_BOARD = 4
 _UNKNOWN_CARD_W = 350.0  # planning figure for a card whose power the catalogue lacks
 
 # Speed against power limit: share of the card's TDP -> (share of writing speed, share of reading speed), RTX 3090 with llama.cpp:
@@ -108,8 +109,9 @@ def power_of(needs: Needs, platform: Platform) -> Power | None:
     tdp = [_tdp_w(device.accelerator) for device in needs.devices]
     cards = [min(watts, needs.host.power_limit_w or watts) for watts in tdp]
     whole_machine = not needs.gpus
+    modules = sum(_is_module(device.accelerator) for device in needs.gpus)
     cpu_w = 0.0 if whole_machine else _cpu_w(needs.host.cpu, platform)
-    base_w = 0.0 if whole_machine else _BASE_W[platform]
+    base_w = 0.0 if whole_machine else around_w(platform, modules) - _CPU_W[platform]
     total = sum(cards) + cpu_w + base_w
     efficiency = gold_efficiency(needs.host.circuit_v)
     wall = total / efficiency
@@ -119,6 +121,14 @@ def power_of(needs: Needs, platform: Platform) -> Power | None:
         supply=None if whole_machine else _supply(needs, platform, cards, tdp, total),
         circuits=_circuits(needs, wall), limit=_limit(needs, max(tdp)),
     )  # fmt: skip
+
+
+def around_w(platform: Platform, modules: int = 0) -> float:
+    """Processor, board, drives and fans under load; a board of eight modules brings switches, network and fans of its own."""
+    if modules >= _LEAST_ON_A_BOARD:
+        low, high = fact("base-watts", "server_8gpu_hgx_without_gpu")
+        return float(low + high) / 2 * max(1, modules // 8)
+    return _CPU_W[platform] + _BASE_W[platform]
 
 
 def _tdp_w(accelerator: Accelerator | None) -> float:

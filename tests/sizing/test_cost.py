@@ -27,7 +27,6 @@ from sizing.economics import (
     break_even,
     kwh_per_million,
     per_million,
-    planned,
     power_steps,
     tokens_per_joule,
     totals,
@@ -36,6 +35,7 @@ from sizing.engine import estimate
 from sizing.places import ANYWHERE, Where, countries, where
 from sizing.prices import Price, Rate, age_days, catalogue_prices, in_currency, is_stale
 from sizing.spec import parse_spec
+from sizing.system.machine import system_of
 from sizing.usage import Money, Usage
 
 EUR = Defaults(today="2026-11-30")
@@ -150,17 +150,17 @@ def test_an_unknown_country_is_not_inside() -> None:
 
 
 def test_own_cost_a_month_by_hand() -> None:
-    """RTX PRO 6000: (11,395 street + 1,200 machine) / 36 + 0.66 kW x half load x 730 h x 0.372 = 439.5 EUR."""
+    """RTX PRO 6000: (11,395 street + 1,200 machine) / 36 + (0.6 + 0.23) kW / 0.92 x half load x 730 h x 0.372 = 472.4 EUR."""
     cost = costs(PRO_6000, 1, EUR)
     assert cost["buy"]["amount"] == pytest.approx(13250 * 0.86)
-    expected = (13250 * 0.86 + 1200) / 36 + 0.66 * 0.5 * 730 * 0.372
+    expected = (13250 * 0.86 + 1200) / 36 + 0.83 / 0.92 * 0.5 * 730 * 0.372
     assert cost["monthly"]["buy"] == pytest.approx(expected, abs=0.02)
 
 
 def test_what_is_owned_costs_its_power_only() -> None:
     cost = cost_of(Deployment("nvidia-rtx-3090", 2, replica=2, owned=True), EUR)
     assert cost["buy"] is None and once(cost) == 0.0
-    assert cost["monthly"]["buy"] == pytest.approx(electricity_per_month(815, EUR), abs=0.01)
+    assert cost["monthly"]["buy"] == pytest.approx(electricity_per_month((2 * 350 + 230) / 0.92, EUR), abs=0.01)
 
 
 def test_resale_support_and_staff_are_the_teams() -> None:
@@ -174,7 +174,7 @@ def test_resale_support_and_staff_are_the_teams() -> None:
 def test_used_parts_are_written_down_in_half_the_time() -> None:
     cost = costs("nvidia-rtx-3090", 1, EUR)
     assert cost["buy"]["condition"] == "used"
-    rest = 1200 / 36 + electricity_per_month(410, EUR)
+    rest = 1200 / 36 + electricity_per_month((350 + 230) / 0.92, EUR)
     assert cost["monthly"]["buy"] == pytest.approx(cost["buy"]["amount"] / 18 + rest, abs=0.05)
 
 
@@ -186,6 +186,11 @@ def test_a_german_shop_price_loses_its_vat() -> None:
 def test_electricity_by_country_and_team() -> None:
     assert kwh_price(EUR) == pytest.approx(0.372)
     assert kwh_price(replace(EUR, country="US")) == pytest.approx(0.146 * 0.86)
+    assert kwh_price(replace(EUR, country="DK")) == pytest.approx(0.3485)
+    assert kwh_price(replace(EUR, country="FR")) == pytest.approx(
+        0.2872
+    )  # the EU's average, where none of its own was read
+    assert kwh_price(replace(EUR, country="FR", electricity_per_kwh=0.2)) == pytest.approx(0.2)
     assert kwh_price(replace(EUR, electricity_per_kwh=0.25)) == 0.25
     assert electricity_per_month(1000, replace(EUR, pue=1.5)) == pytest.approx(1.5 * electricity_per_month(1000, EUR))
 
@@ -213,7 +218,7 @@ def test_break_even_by_hand() -> None:
     found = break_even(cost, EUR)
     assert found is not None and found.months is not None and found.utilisation is not None
     saved = cost["rent_per_hour"]["amount"] * 730 - cost["electricity_per_month"]
-    assert found.months == pytest.approx((planned(cost) or 0) / saved, rel=0.001)
+    assert found.months == pytest.approx((once(cost) or 0) / saved, rel=0.001)
     rarely = break_even(
         cost_of(Deployment("nvidia-h200-sxm-141gb", 8, replica=8), replace(EUR, hours_per_month=20)), EUR
     )
@@ -235,7 +240,7 @@ def test_the_years_in_sum() -> None:
     cost = costs(PRO_6000, 1, EUR)
     buy, rented = totals(cost, EUR, 36)
     assert (buy.way, rented.way) == ("buy", "rent")
-    assert buy.together == pytest.approx((planned(cost) or 0) + 36 * cost["electricity_per_month"])
+    assert buy.together == pytest.approx((once(cost) or 0) + 36 * cost["electricity_per_month"])
     assert buy.together / 36 == pytest.approx(cost["monthly"]["buy"], abs=0.02)
     assert rented.together == pytest.approx(36 * cost["monthly"]["rent"])
     resold = totals(cost, replace(EUR, resale_share=0.25), 36)[0]
@@ -312,3 +317,44 @@ def test_a_power_limit_saves_more_than_it_slows_writing() -> None:
 def test_the_team_may_name_its_machine() -> None:
     cost = costs(PRO_6000, 1, replace(EUR, machine_price=3000.0))
     assert cost["machine"] == 3000.0 and not cost["machine_is_planning_figure"]
+
+
+@pytest.mark.parametrize(
+    ("countries", "per_kwh", "vat"),
+    [
+        (None, 0.25, 0.19),
+        (frozenset({"DE"}), 0.25, 0.19),
+        (frozenset({"IT"}), 0.3291, 0.22),
+        (frozenset({"DE", "IT"}), 0.25, 0.19),
+    ],
+)
+def test_one_country_that_is_named_takes_the_place_of_the_teams(
+    countries: frozenset[str] | None, per_kwh: float, vat: float
+) -> None:
+    cost = costs("nvidia-l40s", 1, replace(EUR, electricity_per_kwh=0.25), place=Where(countries=countries))
+    assert (cost["per_kwh"], cost["vat"]) == (pytest.approx(per_kwh), vat)
+
+
+def test_the_price_planned_with_is_the_price_shown_and_held_against_a_budget() -> None:
+    """A price of last year is lifted to the street's of today: it is one figure wherever money is spoken of."""
+    cost = costs(PRO_6000, 1, EUR)
+    assert cost["whole"]["amount"] == once(cost) == pytest.approx(cost["buy"]["planning_amount"] + cost["machine"])
+
+
+@pytest.mark.parametrize(
+    ("card", "count", "watts"),
+    [
+        ("nvidia-rtx-4090", 1, (450 + 230) / 0.92),
+        ("nvidia-rtx-4090", 2, (900 + 230) / 0.92),
+        ("nvidia-rtx-4090", 4, (1800 + 410) / 0.92),
+        ("nvidia-l40s", 4, (1400 + 600) / 0.92),
+        ("nvidia-h100-sxm-80gb", 8, (5600 + 2500) / 0.92),
+    ],
+)
+def test_the_wall_draws_what_the_machine_is_planned_with(card: str, count: int, watts: float) -> None:
+    """The same watts as the answer to a question for the supply."""
+    cost = costs(card, count, EUR)
+    assert cost["wall_w"] == pytest.approx(watts)
+    spec = parse_spec({"model": "Qwen3-14B", "hardware": [{"accelerator": card, "count": count}]})
+    power = system_of(spec, estimate(spec)).power
+    assert power is not None and power.wall_w == pytest.approx(watts)

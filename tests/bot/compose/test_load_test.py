@@ -153,3 +153,30 @@ def test_the_plan_names_its_thresholds() -> None:
     assert f"{rate['low']:.0f}–{rate['high']:.0f} tokens/s in total" in said(plan)
     assert "2,000 tokens of input and 500 of output" in said(plan) and "Paste the result" in said(plan)
     assert plan.unverified_numbers == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "start"),
+    [
+        ("Lasttest für Llama 3.1 8B BF16 auf L40S mit vLLM, 32 gleichzeitig, 1024 rein, 256 raus: Befehl und Schwellen bitte",
+         ("vllm bench serve", "--random-input-len 1024", "--max-concurrency 32"), "So lässt sich Llama 3.1 8B"),
+        ("Give me a load test for Qwen3 32B FP8 on 2x H100 at 4 requests per second, 1000 in 300 out",
+         ("vllm bench serve", "--request-rate 4", "--random-output-len 300"), "This measures Qwen3-32B"),
+        ("Wie kann ich Llama 3.3 70B Q4_K_M auf 2x RTX 3090 mit llama-bench nachmessen?",
+         ("llama-bench", "-n 256"), "So lässt sich Llama 3.3 70B"),
+        ("Which GPU for Qwen3 32B for 20 concurrent users at 16k, and the load test command for it?",
+         ("vllm bench serve", "--max-concurrency 20"), "This measures Qwen3-32B"),
+    ],
+)  # fmt: skip
+def test_a_load_test_may_be_asked_for_at_once(text: str, line: tuple[str, ...], start: str) -> None:
+    answer = respond(text, ThreadState(), Context())[0]
+    codes = " ".join(command.code for command in answer.commands).replace("\\\n", " ")
+    assert all(part in " ".join(codes.split()) for part in line)
+    assert answer.headline.startswith(start)
+    assert any(part.title in ("Sollwerte:", "What it should show:") for part in answer.paragraphs)
+    assert answer.unverified_numbers == ()
+
+
+def test_a_load_test_at_a_rate_caps_nothing() -> None:
+    answer = respond("Load test for Qwen3 32B FP8 on 2x H100 at 4 requests per second", ThreadState(), Context())[0]
+    assert "--max-concurrency" not in answer.commands[0].code
