@@ -47,7 +47,7 @@ _GOT_AFTER = re.compile(
     rf"(?P<n>\d{{1,3}}|{_COUNT_WORDS})(?=\s(?:off|of|from|on|von|bei|used|gebraucht|davon|stueck)\b|\s?[.,;)!?]|$)"
 )
 _COUNT_BEFORE = re.compile(
-    rf"(?<![\d.a-z\-$€])(?:(?P<n>\d{{1,9}})\s?(?:x|\*)\s?|(?<!,)(?P<bare>\d{{1,3}}(?:[.,]\d{{3}}){{2,3}}|\d{{1,9}})\s|"
+    rf"(?:(?<![\d.a-z\-$€])|(?<=\n-))(?:(?P<n>\d{{1,9}})\s?(?:x|\*)\s?|(?<!,)(?P<bare>[1-9]\d{{0,2}}(?:[.,]\d{{3}}){{1,3}}|\d{{1,9}})[^\S\n]|"
     rf"(?P<word>{_COUNT_WORDS})(?:mal)?[ \-](?:x\s)?)(?:{_ADJECTIVE}){{0,3}}(?:\d{{1,3}}\s?-?gb?\s)?\(?$"
 )
 _COUNT_AFTER = re.compile(

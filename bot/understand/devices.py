@@ -50,7 +50,7 @@ _NOT_A_CARD = re.compile(
 )
 _BEFORE_NO_CARD = re.compile(
     r"(?:[$€.,\d]|\b(?:ctx|context|kontext|len|length|tokens?|seq|cutoff|year|jahr|since|seit|"
-    r"in|budget|port)[ =:]{1,2})$"
+    r"in|budget|port)[ =:]{1,2})\Z"
 )
 _NEXT_WORD = re.compile(r"[ \-]?(ti|super|xt|xtx|gre|laptop|mobile|max-?q|d)\b")
 

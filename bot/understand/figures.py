@@ -1,9 +1,11 @@
 """Every figure of a message with the one field it fills, and the choice between several figures for a field."""
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from bot.understand.impossible import impossible_figures
 from bot.understand.job_figures import countable
 from bot.understand.lengths import LENGTH_RULES, POWERS, binary_k
 from bot.understand.load import LOAD_RULES, ONE_IN_AFTER, SHARE_RULES, noun_reading, word_readings
@@ -48,6 +50,10 @@ _PCIE = re.compile(r"\b(?:pcie|pci-e|gen ?\d|lanes|slot|riser|\d\.0)\W*$")
 _ASKED_FOR = re.compile(r"\b(?:was fuer|what (?:kind|sort|type) of|which|welche[rnsm]?)\s$")
 _OF_THEM = re.compile(r"^(?:of |davon)")
 _FOR = re.compile(r"\b(?:fuer|for|with|mit)\s$")
+# "Four cards, but I can only use two of them".
+_NO_MORE_THAN = re.compile(
+    r"\b(?:only|just|nur|lediglich|hoechstens|at most|maximal|max\.?|bis zu|up to)\s(?:\w+\s){0,3}$"
+)
 _PAID = re.compile(r"\b(?:pay\w*|paid|spend\w*|zahl\w*|kost\w*|costs?|bill|rechnung|budget)\b[^.!?;\d]{0,20}$")
 _PAIR_NEXT = re.compile(
     r"\s?/\s?(?P<figure>\d++(?:[.,]\d+)?)(?P<k>k?)(?![\w.%€$]|\s?(?:b|gb|gib|g|tb|ms|s|w|v|tok|t)\b|/)"
@@ -99,16 +105,20 @@ def read_figures(text: Text, lang: str, taken: Spans, slash: bool, training: boo
     retracted: set[str] = set()
     unread: list[tuple[int, int]] = []
     bare: list[Quantity] = []
+    judged: list[tuple[Quantity, Reading | None]] = []
     for quantity in quantities(text.folded, lang, taken):
         place = surroundings(text, quantity)
-        winner, losers = best(_candidates(place, text, slash))
+        quantity = place.quantity
+        winner, losers = best(_candidates(place, text, slash, training))
         winner = winner or _inherited(place, pairs)
+        judged.append((quantity, winner))
         if winner is None:
             unread.append(quantity.span)
             if quantity.unit in ("", "percent") and not quantity.spelt and not quantity.glued:
                 bare.append(quantity)
             continue
         winner = _final(winner, quantity, training, slash)
+        judged[-1] = (quantity, winner)
         if _RETRACTS.search(place.left):
             retracted.add(winner.field)
         pairs.append((quantity, winner))
@@ -120,13 +130,13 @@ def read_figures(text: Text, lang: str, taken: Spans, slash: bool, training: boo
         tuple(lost),
         tuple(pairs),
         frozenset(retracted),
-        tuple(_impossible(text, pairs)),
+        tuple(impossible_figures(text, judged)),
         tuple(unread),
         tuple(bare),
     )
 
 
-def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Reading]:
+def _candidates(place: Surroundings, text: Text, slash: bool, training: bool) -> Iterable[Reading]:
     quantity = place.quantity
     if quantity.currency:
         money = money_reading(place)
@@ -158,10 +168,10 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
     found = list(proposals(place, _RULES))
     if _LABEL_OF_NEXT.match(place.right) and any(r.rule in _LABELS_BEFORE for r in found):
         found = [r for r in found if not r.rule.endswith(" after")]
-    if quantity.scale == "k" and quantity.value / 1000 not in POWERS and _OF_SOMETHING.match(place.right):
+    if (quantity.scale != "k" or quantity.value / 1000 not in POWERS) and _OF_SOMETHING.match(place.right):
         found = [r for r in found if r.rule != "bare k"]
     if quantity.scale not in ("", "k"):
-        found = [r for r in found if not r.rule.startswith("length in")]
+        found = [r for r in found if not r.rule.startswith("length in") and r.number <= _LONGEST.get(r.field, math.inf)]
     if quantity.scale and not quantity.unit:
         found = [r for r in found if r.field not in ("concurrency", "users", "batch_size")]
     if quantity.glued == "x" and not slash and not _TERSE.search(place.left):
@@ -172,8 +182,11 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
         found += [noun] if noun else []
     if quantity.unit == "devices" and not _BREAKS.match(place.right) and not _ASKED_FOR.search(place.left):
         found.append(Reading("devices", quantity.value, start, end, 2.5, "devices"))
-    if quantity.unit == "devices" and _OF_THEM.search(quantity.unit_word) and _FOR.search(place.left):
-        found.append(Reading("devices", quantity.value, start, end, 2.6, "for so many of them"))
+    if quantity.unit == "devices" and _OF_THEM.search(quantity.unit_word):
+        if _FOR.search(place.left):
+            found.append(Reading("devices", quantity.value, start, end, 2.6, "for so many of them"))
+        elif _NO_MORE_THAN.search(place.left):
+            found.append(Reading("devices", quantity.value, start, end, 2.6, "no more than so many of them"))
     if quantity.unit == "times" and _MEMORY_NEXT.match(place.right):
         found.append(Reading("devices", quantity.value, start, end, 2.4, "times memory"))
     found += list(speed_readings(place, text.folded))
@@ -181,11 +194,16 @@ def _candidates(place: Surroundings, text: Text, slash: bool) -> Iterable[Readin
     found += list(countable(quantity, place))
     if degree := quantity.glued if quantity.glued in _DEGREES.values() else _degree_before(place.left):
         found.append(Reading(f"parallel_{degree}", quantity.value, start, end, 5.0, "degree"))
-    if quantity.glued in ("r", "rank"):
+    if (quantity.glued in ("r", "rank") or _RANK_LEFT.search(place.left)) and (training or "lora" in text.folded):
         found.append(Reading("lora_rank", quantity.value, start, end, 5.0, "rank"))
     if quantity.spelt and _vague_one(quantity, text):
         found = [r for r in found if r.field not in ("users",)]
     return found
+
+
+# "90 Mio. Input- und 12 Mio. Output-Tokens" is what a month brings; no prompt and no answer is so long.
+_LONGEST = {"input_tokens": 2e6, "output_tokens": 1e6}
+_RANK_LEFT = re.compile(r"(?<![a-z0-9])(?:lora[- ]?)?(?:rank|rang|r)\s?(?:=|:|of|von)?\s?$")
 
 
 def _degree_before(left: str) -> str | None:
@@ -246,44 +264,13 @@ def _inherited(place: Surroundings, before: Sequence[tuple[Quantity, Reading]]) 
 def _final(reading: Reading, quantity: Quantity, training: bool, slash: bool) -> Reading:
     if reading.field == "concurrency_x":
         return replace(reading, field="concurrency", score=5.0 if slash else 3.0)
+    if training and reading.rule in ("in flight by nature", "requests"):
+        return replace(reading, field="samples")  # "52k conversations" to train on
     if reading.field == "batch_size" and not training:
         return replace(reading, field="concurrency")
     if reading.field == "context_tokens" and quantity.scale == "k" and isinstance(reading.value, float):
         return replace(reading, value=binary_k(reading.value, quantity.scale))
     return reading
-
-
-_COUNTED = frozenset(
-    (
-        "users",
-        "concurrency",
-        "devices",
-        "context_tokens",
-        "input_tokens",
-        "output_tokens",
-        "card_gb",
-        "ram_gb",
-        "memory_gb",
-        "batch_size",
-    )
-)
-
-
-def _impossible(text: Text, pairs: Sequence[tuple[Quantity, Reading]]) -> Iterable[tuple[str, str]]:
-    """Values no machine or team can have: below nothing, nobody, half a card, more tokens than were ever written."""
-    for quantity, reading in pairs:
-        if reading.field not in _COUNTED or not isinstance(reading.value, float):
-            continue
-        value = reading.value
-        whole = reading.field in ("users", "concurrency", "devices") and value != int(min(value, 1e15)) and value < 1e15
-        if (
-            quantity.negative
-            or value == 0
-            or whole
-            or (value > 1e9 and reading.field.endswith("tokens"))
-            or (value > 1e8 and reading.field in ("users", "concurrency", "devices"))
-        ):
-            yield reading.field, text.quote(quantity.start - quantity.negative, quantity.span[1])
 
 
 def pick(figures: Figures, name: str) -> tuple[Reading | None, list[Reading]]:

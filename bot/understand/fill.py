@@ -8,6 +8,7 @@ from bot.understand.engines import choose_engine, compared_engines
 from bot.understand.figures import pick
 from bot.understand.formats import choose
 from bot.understand.found import Draft, Found
+from bot.understand.judge import asks_support
 from bot.understand.language import Lang
 from bot.understand.money import Money
 from bot.understand.request import Assumption, Budget, Period, Wishes
@@ -263,6 +264,8 @@ def _is_spent(found: Found, prices: Sequence[dict[str, Any]]) -> bool:
 
 
 def fill_scope_flags(found: Found, draft: Draft) -> None:
+    if asks_support(found.text, draft.values):
+        draft.other["format_support"] = True
     if found.scope.injection:
         draft.other["injection"] = True
     if found.scope.secret:

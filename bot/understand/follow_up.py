@@ -153,6 +153,16 @@ _ONE_MORE = re.compile(
 )
 
 
+_CARD = r"(?:cards?|gpus?|karten?|grafikkarten?)\b"
+_NTH = r"(?:second|other|third|fourth|last|extra|zweite[nr]?|andere[nr]?|dritte[nr]?|vierte[nr]?|letzte[nr]?)"
+_ONE_LESS = re.compile(
+    rf"\b(?:drop(?:ped)?|remov\w+|take out|pull(?:ed)?|sell|sold|without|ohne|entfern\w*|verzicht\w* auf|lass\w*|nehm\w*|verkauf\w*)\s"
+    rf"(?:ich |wir |i |we )?(?:the |die |der |eine[rn]? |one(?: of the)? |a )(?:{_NTH} )?{_CARD}"
+    rf"|\b(?:one|eine) {_CARD} (?:less|weniger|fewer)\b|\b(?:one|eine) (?:less|fewer|weniger)(?: {_CARD})?(?=\s?(?:$|[.,?!]))"
+    rf"|\b(?:die|the) {_NTH} {_CARD} (?:weg\w*|raus\w*|out|away|verkauf\w*|ausbau\w*)"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class FollowUp:
     """`kind` names the operation on the thread; `index`, `field` and `factor` say on what and by how much."""
@@ -167,6 +177,7 @@ class FollowUp:
     pieces: int | None = None
     machines: int | None = None
     one_more: bool = False
+    one_less: bool = False
     cheaper: bool = False
     goes_back: bool = False
 
@@ -190,6 +201,7 @@ def read_follow_up(text: Text, in_thread: bool) -> FollowUp:
         pieces=None if machines else _pieces(folded),
         machines=machines,
         one_more=bool(_ONE_MORE.search(folded)),
+        one_less=bool(_ONE_LESS.search(folded)),
         cheaper=bool(_CHEAPER.search(folded)),
         goes_back=bool(_BACK.search(folded)),
     )
@@ -228,6 +240,7 @@ def _picked(folded: str) -> int | None:
         or _NTH_CARD.search(folded)
         or _NO_PICK.search(folded)
         or _ONE_MORE.search(folded)
+        or _ONE_LESS.search(folded)
     ):
         return None
     return _index(picked.group("n"))

@@ -78,6 +78,10 @@ _QUARTER_BEFORE = re.compile(
 _YEAR_AFTER = re.compile(r"\s?[/\-]?\s?20[23]\d(?!\d|\s?(?:gb|k\b|b\b|x))|\s?['/\-]\s?2\d(?!\d|\s?(?:gb|k\b|b\b|x))")
 
 
+# "q3-32b" is Qwen3 32B.
+_VERSION_OF_FAMILY = re.compile(r"-\d+(?:\.\d+)?b(?![a-z0-9])")
+
+
 def read_formats(text: Text) -> list[FormatMention]:
     """All formats in order. A pair such as w4a8kv4 gives one mention of either role."""
     return list(_mentions(text))
@@ -88,6 +92,8 @@ def _mentions(text: Text) -> Iterator[FormatMention]:
     for found in _EXACT.finditer(text.folded):
         start, end = found.span()
         left, right = clause(text.folded, start, end, 40)
+        if found.group("generic") and _VERSION_OF_FAMILY.match(right):
+            continue
         if found.group() in _QUARTERS and (_QUARTER_BEFORE.search(left) or _YEAR_AFTER.match(right)):
             continue
         if found.group("pair") and found.group("kv"):

@@ -10,6 +10,7 @@ from bot.understand.numbers import Quantity
 from bot.understand.readings import Reading
 from bot.understand.request import Device, Layout
 from bot.understand.standing import product_of, standing_devices
+from bot.understand.tables import in_rows_of_their_own, row_of
 from bot.understand.text import Text, clause
 
 _TOGETHER = re.compile(
@@ -112,7 +113,7 @@ def machines(
 ) -> Machines:
     """Sort the devices named into one machine or several; an unnamed card or a bare processor where none is named."""
     processor = next((m.name for m in mentions if m.kind == "cpu"), None)
-    standing = standing_devices(text, mentions)
+    standing = [_with_row(text, m) for m in standing_devices(text, mentions)]
     cards = [m for m in standing if m.kind != "cpu"]
     cpus = [m for m in standing if m.kind == "cpu"]
     if cards and cpus and not _processor_compared(text, standing):
@@ -131,6 +132,31 @@ def machines(
         owned=tuple(_as_device(m, pieces) for m in (*together, *rest) if _IN_HOUSE.search(clause(text.folded, m.start, m.end)[0])),
         uncounted=tuple(m.name for m in together if m.kind == "gpu" and m.count is None) if layout == "alternatives" else (),
     )  # fmt: skip
+
+
+_COUNT_COLUMN = re.compile(
+    r"(?:#|n|x|qty|quantity|count|number(?: of \w+)?|anzahl(?: \w+)?|menge|stueck(?:zahl)?|gpus|cards|karten)\W*$"
+)
+_COUNT_CELL = re.compile(r"(\d{1,4})\s?x?$")
+
+
+_MEMORY_COLUMN = re.compile(
+    r"(?:v-?ram|gpu[- ](?:memory|speicher)|grafikspeicher|memory|speicher)\b(?!.*(?:use|belegt|verbrauch))"
+)
+_MEMORY_CELL = re.compile(r"(\d{1,3})\s?(?:gb|gib|g)?$")
+
+
+def _with_row(text: Text, mention: DeviceMention) -> DeviceMention:
+    """ "| L40S | 4 | 48 |" below "| GPU | Anzahl | VRAM |": a table tells number and memory of a card in other cells of its row."""
+    for cell in row_of(text.folded, mention.start):
+        written = text.folded[cell.start : cell.end]
+        if mention.count is None and not mention.asked and _COUNT_COLUMN.match(cell.label):
+            found = _COUNT_CELL.match(written)
+            mention = replace(mention, count=int(found.group(1))) if found else mention
+        elif mention.memory_gb is None and _MEMORY_COLUMN.match(cell.label):
+            found = _MEMORY_CELL.match(written)
+            mention = replace(mention, memory_gb=float(found.group(1))) if found else mention
+    return mention
 
 
 def _as_device(mention: DeviceMention, pieces: int | None) -> Device:
@@ -159,6 +185,8 @@ def _arranged(
 ) -> tuple[list[DeviceMention], Layout, list[DeviceMention]]:
     if len(standing) == 1:
         return standing, "machine", []
+    if in_rows_of_their_own(text.folded, [m.start for m in standing]):
+        return standing, "alternatives", []
     gaps = [text.folded[max(a.end, a.span_end) : b.start] for a, b in itertools.pairwise(standing)]
     if (slash and _SLASH_COMPARE.match(text.folded)) or (
         slash and all("|" in gap or "vs" in gap or "," in gap or "/" in gap for gap in gaps)
@@ -212,7 +240,11 @@ def _loose_pieces(
     text: Text, figures: Sequence[tuple[Quantity, Reading]], together: Sequence[DeviceMention]
 ) -> int | None:
     """ "V100 32GB … 4 Stück pro Knoten", "H200 box … 8x 141GB": a count said apart from the only device named."""
-    if len(together) != 1 or together[0].asked or (together[0].count or 1) != 1:
+    if len(together) != 1 or together[0].asked:
+        return None
+    if part := _part_of(figures, together[0]):
+        return part
+    if (together[0].count or 1) != 1:
         return None
     wanted = next((r.number for _, r in figures if r.rule == "for so many of them"), None)
     if wanted or together[0].count is not None:
@@ -220,6 +252,17 @@ def _loose_pieces(
     counts = (r for name in ("devices", "parallel_tp") for _, r in figures if r.field == name)
     found = next((r for r in counts if r.number == int(min(r.number, 1e9)) and 1 < r.number <= 4096), None)
     return int(found.number) * machines_around(text, found.start, found.end) if found else None
+
+
+def _part_of(figures: Sequence[tuple[Quantity, Reading]], device: DeviceMention) -> int | None:
+    """ "A node with 4 A100, but only two of them are mine": fewer of the cards just named, with nothing else counted between."""
+    between = [
+        r for q, r in figures if r.start >= device.end and (r.field in ("users", "concurrency") or r.field == "devices")
+    ]
+    if not between or between[0].rule != "no more than so many of them":
+        return None
+    part = between[0].number
+    return int(part) if part == int(part) and 1 <= part < (device.count or 0) else None
 
 
 def _counted_ahead(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from bot.understand.request import Intent
-from bot.understand.text import Text
+from bot.understand.text import Spans, Text
 
 _CUES: tuple[tuple[Intent, float, str], ...] = (
     # reicht, passt, läuft
@@ -148,6 +148,15 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"annahmen?\b|assum(?:e|ed|ing|ption)\w*\s?\?|did you assume|assumptions?\b|angenommen\?|"
         r"hast du angenommen|"
         r"gehst du aus|misleading|myth|mythos|verstehe nicht|don'?t understand|wrong)",
+    ),
+    (
+        "explain",
+        3.2,
+        r"\b(?:(?:is|are|runs?|feels?|got|ist|sind|laeuft|laufen|wirkt)\s(?:so |too |very |really |pretty |quite |super |"
+        r"extremely |painfully |still |"
+        r"zu |sehr |echt |ziemlich |total |extrem |recht |immer noch |nur )*(?:slow|sluggish|laggy|langsam|lahm|traege|zaeh)\b|"
+        r"liegts (?:am|an)|liegt (?:es|das|dies) (?:am|an)|(?:am|an der|an den) \w+ liegen|is (?:it|that) (?:because|due)|schuld\b|"
+        r"to blame|the culprit)",
     ),
     (
         "explain",
@@ -295,12 +304,14 @@ def slash_word(text: Text) -> str | None:
     return found.group(1) if found else None
 
 
-def cues(text: Text) -> dict[Intent, float]:
-    """Weights of the intents whose words occur; a slash command outweighs words."""
+def cues(text: Text, named: Spans) -> dict[Intent, float]:
+    """Weights of the intents whose words occur; a slash command outweighs words. In `named`, devices, a "PCIe" asks nothing."""
     found: dict[Intent, float] = {}
     for intent, weight, pattern in _CUE:
         words = _TARIFF.sub(" ", text.folded) if intent == "power" and "cost" in found else text.folded
-        hits = len({m.group()[:12] for m in _first(pattern, words, 4)})
+        hits = len(
+            {m.group()[:12] for m in _first(pattern, words, 4) if intent != "system" or not named.hold(m.start())}
+        )
         if hits:
             found[intent] = max(found.get(intent, 0.0), weight) + 0.4 * (hits - 1)
     word = slash_word(text)
@@ -309,6 +320,27 @@ def cues(text: Text) -> dict[Intent, float]:
     if _HELP.match(text.folded):
         found["explain"] = found.get("explain", 0.0) + 10.0
     return found
+
+
+def asks_fit_first(text: Text) -> bool:
+    """ "Does it fit, and how fast is it?": whether the verdict is asked before the speed."""
+    place = {
+        intent: min(
+            (m.start() for kind, _, pattern in _CUE if kind == intent for m in _first(pattern, text.folded, 1)),
+            default=None,
+        )
+        for intent in ("fits", "throughput")
+    }
+    fits, speed = place["fits"], place["throughput"]
+    return fits is not None and speed is not None and fits < speed and _AND_SPEED.search(text.folded, fits) is not None
+
+
+_AND_SPEED = re.compile(
+    r"\b(?:and|und|plus|sowie|also)\s(?:if so,? |wenn ja,? |dann |then |auch |at )?(?:how fast|how quick\w*|"
+    r"wie (?:schnell|flott)|what (?:speed|tok\w*|t/s)|"
+    r"mit wie ?viel\w* tok\w*|with how many tok\w*|welche[rsm]? (?:tempo|geschwindigkeit|durchsatz))|"
+    r"[?.]\s?(?:if so,? |wenn ja,? |und |and )?(?:how fast|wie schnell|wie flott)\b"
+)
 
 
 def _first(pattern: re.Pattern[str], text: str, limit: int) -> list[re.Match[str]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from bot.understand.follow_up import FollowUp
 from bot.understand.hardware import Machines
+from bot.understand.intents import asks_fit_first
 from bot.understand.request import Clarify, Intent
 from bot.understand.scope import Scope
 from bot.understand.text import Text
@@ -66,6 +67,10 @@ def intents_of(
     _from_observations(weights, other)
     _from_fields(weights, values)
     ranked = sorted((i for i in weights if weights[i] >= _WEAK), key=lambda i: (-weights[i], _ORDER.index(i)))
+    if asks_support(text, values):
+        ranked = ["explain", *(intent for intent in ranked if intent not in ("explain", "fits", "size"))]
+    if ranked[:1] == ["throughput"] and "fits" in ranked and asks_fit_first(text):
+        ranked = ["fits", *(intent for intent in ranked if intent != "fits")]
     if not ranked:
         if in_thread and follow_up.kind:
             return Verdict("clarify", (), True)
@@ -84,6 +89,22 @@ def intents_of(
             else [*ranked, "fits"]
         )
     return Verdict(ranked[0], tuple(ranked[:_MOST]), True)
+
+
+_WORKS = re.compile(
+    r"\b(?:(?:does|do|will|would|can|kann|koennen|geht|gehen|laeuft|laufen|funktioniert|klappt)\b[^.?!;]{0,60}\b(?:work|run|use|do|on|auf|mit|with)\b|"
+    r"supports?\b|supported\b|unterstuetz\w*|compatible\b|kompatibel\b|native\w*|nativ\b)"
+)
+_ASKS_FOR_MODELS = re.compile(
+    r"\b(?:models?|modell\w*|llms?|what|which|was|welche\w*|how (?:many|much|big|large|fast)|wie (?:viele?|gross|schnell)|\d+ ?b)\b"
+)
+
+
+def asks_support(text: Text, values: Mapping[str, Any]) -> bool:
+    """ "Does FP8 work on a 3090?": whether a card can do a format, with no model that would have to fit."""
+    if not {"weights", "hardware"} <= values.keys() or {"models", "params_b"} & values.keys():
+        return False
+    return _WORKS.search(text.folded) is not None and not _ASKS_FOR_MODELS.search(text.folded)
 
 
 def _has_subject(values: Mapping[str, Any]) -> bool:
@@ -129,7 +150,7 @@ def _declined(
         return follow_up.kind in (None, "keep") and not values
     if scope.topic in ("secrets",):
         return not (model and (set(weights) & _SIZING or "hardware" in values))
-    if scope.topic in ("gaming", "mining", "other work"):
+    if scope.topic in ("gaming", "mining", "other work", "other things"):
         return not model
     if scope.topic == "quality" and "hardware" in values and not model:
         return False  # which model is best on a machine: those that fit are an answer, whoever judges their words

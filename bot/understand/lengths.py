@@ -72,6 +72,11 @@ _OBSERVED_OK = (
     r"\s?(?:tok\w*\s)?(?:ctx |context |kontext )?(?:ok\b|works?\b|fine\b|geht\b|laeuft\b|is fine|ist ok|"
     r"passt noch|klappt\b|fits\b|went fine)(?=\s?[,;(]|\s\w)"
 )
+# "output is one label, so like 5 tokens": words between, no figure and no other length.
+_WORDS_BETWEEN = (
+    r"s?\b(?![^.!?;]*\b(?:ctx|context|kontext|prompts?|inputs?|outputs?|answers?|antwort\w*|parallel\w*|users?|nutzer)\b)"
+    r"[^.!?;\d()]{1,36}"
+)
 _TOKENS = "tokens -"
 _LABELLED = "tokens - requests"
 
@@ -130,6 +135,8 @@ LENGTH_RULES: tuple[Rule, ...] = (
     rule("each before", "input_tokens", 4.6, "tokens", left=_EACH_BEFORE, least=8),
     rule("each after", "input_tokens", 4.7, "tokens", right=_EACH_AFTER, least=8),
     rule("output before", "output_tokens", 5.2, _TOKENS, left=_OUTPUT + FILL, least=2),
+    rule("output, some words, tokens", "output_tokens", 4.4, "tokens", left=_OUTPUT + _WORDS_BETWEEN, least=1),
+    rule("input, some words, tokens", "input_tokens", 4.3, "tokens", left=_INPUT + _WORDS_BETWEEN, least=8),
     rule(
         "took for",
         "output_tokens",
@@ -168,7 +175,8 @@ LENGTH_RULES: tuple[Rule, ...] = (
         "observed_context",
         6.9,
         _TOKENS,
-        left=r"^(?!.*\b(?:ob|whether|if|kann|can|does|do|will|would|wollte? (?:mal )?fragen)\b)[^\x00]*",
+        left=r"^(?!.*\b(?:ob|wenn|whether|if|kann|can|does|do|will|would|wuerde\w*|soll\w*|should|want\w*|moecht\w*|muss|"
+        r"must|wollte? (?:mal )?fragen)\b)[^\x00]*",
         right=_OBSERVED_OK,
         least=512,
     ),

@@ -61,6 +61,16 @@ LOAD_RULES: tuple[Rule, ...] = (
         r"quarter|fifth|tenth)\s(?:of |der |von |unserer |unsere |meiner |davon |our |the |"
         r"unseren |den |etwa |about |ca\.? |all )*",
     ),
+    rule(
+        "at once, a verb, so many",
+        "concurrency",
+        5.3,
+        "- people",
+        left=r"\b(?:gleichzeitig|parallel|zeitgleich|simultan|zur selben zeit|auf einmal|at once|at the same time|"
+        r"concurrently|simultaneously)\s(?:(?!und\b|and\b|mit\b|with\b|auf\b|on\b)[a-z]+\s){1,4}?"
+        r"(?:hoechstens|maximal|max\.?|etwa|ca\.?|rund|vielleicht|about|at most|maybe|up to|bis zu|only|nur|so|around|roughly)\s",
+        scaled=False,
+    ),
     rule("hitting", "concurrency", 5.0, _ANY, right=r"[\s()\-]{0,3}(?:[a-z']+\s){0,2}?hitting\b"),
     rule("setting", "concurrency", 5.8, "- people requests", left=_SETTING + FILL),
     rule("flag", "concurrency", 6.4, "- requests", left=r"(?<![a-z0-9])(?:-np|--?parallel|--num-?slots?)[ =]"),

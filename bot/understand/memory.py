@@ -56,6 +56,10 @@ _NEED_DOUBTED = re.compile(
 )
 
 
+_USE_COLUMN = re.compile(r"\b(?:used?|usage|belegt\w*|verbrauch\w*|in use|measured|gemessen|peak)\b")
+_RAM_COLUMN = re.compile(r"\b(?:ram|dram|system memory|arbeitsspeicher|hauptspeicher|host)\b")
+
+
 def memory_readings(place: Surroundings, text: str) -> Iterator[Reading]:
     """RAM of the machine, an unnamed card, or a figure observed or claimed."""
     quantity = place.quantity
@@ -65,6 +69,10 @@ def memory_readings(place: Surroundings, text: str) -> Iterator[Reading]:
     gb = quantity.value * (
         1024 if quantity.unit_word.startswith("t") else 1e-3 if quantity.unit_word.startswith("m") else 1.0
     )
+    if place.column and not _USE_COLUMN.search(place.column):
+        ram = _RAM_COLUMN.search(place.column)
+        yield Reading("ram_gb" if ram else "memory_gb", gb, start, end, 5.5 if ram else 1.0, "memory in a column")
+        return
     if _NEED_DOUBTED.search(place.left):
         yield Reading("claimed_gb", gb, start, end, 6.0, "need doubted")
         return

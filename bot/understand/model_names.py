@@ -73,7 +73,9 @@ def _may_begin(text: Text, pieces: Sequence[Part], place: int, lexicon: ModelLex
             return False
         if _is_identifier(text, piece, lexicon):
             return False
-        return piece.text in lexicon.heads or (_typo(piece.text) is not None and _numeral_follows(pieces, place))
+        if piece.text in lexicon.heads or _abbreviated(text, pieces, place):
+            return True
+        return _written_for(piece.text) is not None and _numeral_follows(pieces, place)
     if piece.kind == "size" and place + 1 < len(pieces):
         following = pieces[place + 1]
         near = text.folded[piece.end : following.start] in (" ", "-", "er ", "")
@@ -121,13 +123,34 @@ def _mention_at(
 
 def _run(text: Text, pieces: Sequence[Part], place: int, lexicon: ModelLexicon) -> list[Part]:
     first = pieces[place]
-    corrected = _typo(first.text) if first.kind == "word" and first.text not in lexicon.heads else None
+    corrected = _written_for(first.text) if first.kind == "word" and first.text not in lexicon.heads else None
+    corrected = _abbreviated(text, pieces, place) or corrected
     run = [replace(first, text=corrected) if corrected else first]
     for piece in pieces[place + 1 : place + _LONGEST_RUN]:
         if not _JOINT.match(text.folded[run[-1].end : piece.start]) or not _belongs(text, piece, lexicon):
             break
         run.append(piece)
     return run
+
+
+_ABBREVIATED = {"q": "qwen", "l": "llama"}
+
+
+def _abbreviated(text: Text, pieces: Sequence[Part], place: int) -> str | None:
+    """ "q3-32b", "l3.3-70b": the first letter of a family, its version tight behind and a size of it after a dash."""
+    family = _ABBREVIATED.get(pieces[place].text)
+    if family is None or place + 2 >= len(pieces):
+        return None
+    version, size = pieces[place + 1], pieces[place + 2]
+    if version.kind != "number" or version.start != pieces[place].end or size.kind != "size":
+        return None
+    gap = text.folded[version.end : size.start]
+    if gap != "-" and not (gap == " " and "." in version.text):
+        return None
+    known = model_lexicon().ids
+    active = pieces[place + 3].text if place + 3 < len(pieces) and pieces[place + 3].kind == "active" else None
+    names = ([family, version.text, size.text, *([active] if active else [])], [family, version.text, size.text])
+    return family if any(tuple(sorted(name)) in known for name in names) else None
 
 
 def _belongs(text: Text, piece: Part, lexicon: ModelLexicon) -> bool:
@@ -161,7 +184,9 @@ def _believable(text: Text, run: Sequence[Part], key: tuple[str, ...]) -> bool:
     )
 
 
-_NAMED_WINDOW = re.compile(r"[ \-_]\d{1,3}k\b(?!\s?(?:ctx|context|kontext|tok|window|fenster|prompt|in\b|seq))")
+_NAMED_WINDOW = re.compile(
+    r"[ \-_]\d{1,3}k\b(?!\s?(?:ctx|context|kontext|tok|window|fenster|prompt|in\b(?! (?:b?fp?\d|int\d|q\d|awq|gptq|nf4|\d+[ -]?bit))|seq))"
+)
 
 
 _LONG_VARIANT = re.compile(r"-[12]\d\dk\b")
@@ -169,12 +194,12 @@ _LONG_VARIANT = re.compile(r"-[12]\d\dk\b")
 
 def _known(text: Text, run: Sequence[Part], length: int, ids: tuple[str, ...]) -> ModelMention:
     start, end = run[0].start, run[length - 1].end
-    written = " ".join(text.quote(start, end).split())
+    written = _spelt_out(text, run[0], " ".join(text.quote(start, end).split()))
     window = _NAMED_WINDOW.match(text.folded, end)
     named = window and find(written + window.group(), "model", False)
-    if window and named and named.via in ("key", "exact"):
+    if window and named and (named.via in ("key", "exact") or (named.id in ids and _named_by_window(str(named.id)))):
         end = window.end()  # "phi3 mini 4k": the window is part of the name
-        written = " ".join(text.quote(start, end).split())
+        written = _spelt_out(text, run[0], " ".join(text.quote(start, end).split()))
     elif _LONG_VARIANT.match(text.folded, end):
         end += len("-128k")  # "Yi-34B-200K": a variant the catalogue lacks; its window is no wish
     match = find(written, "model", False)
@@ -186,6 +211,19 @@ def _known(text: Text, run: Sequence[Part], length: int, ids: tuple[str, ...]) -
     if candidates and match.via != "exact":
         return ModelMention(_pretty(written), ident, start, end, size, _family(run[:length]), candidates)
     return ModelMention(ident, ident, start, end, size, _family(run[:length]))
+
+
+_WINDOW_IN_NAME = re.compile(r"-\d{1,4}k(?![a-z0-9])", re.IGNORECASE)
+
+
+def _named_by_window(ident: str) -> bool:
+    """Whether variants of a model differ by their window: beside "Phi-3-medium-4k" there is one with 128k."""
+    return _WINDOW_IN_NAME.search(ident) is not None
+
+
+def _spelt_out(text: Text, head: Part, written: str) -> str:
+    """A name as the catalogue finds it, where its first word was mistyped, abbreviated or joined to another."""
+    return written if text.folded[head.start : head.end] == head.text else head.text + written[head.end - head.start :]
 
 
 def _matching_size(piece: Part, ids: tuple[str, ...], end: int) -> tuple[float | None, int]:
@@ -206,7 +244,7 @@ def _family_only(text: Text, run: Sequence[Part]) -> tuple[ModelMention, int]:
     ):
         length += 1
     start, end = run[0].start, run[length - 1].end
-    written = text.quote(start, end)
+    written = _spelt_out(text, run[0], text.quote(start, end))
     return ModelMention(
         _pretty(" ".join(written.split())), None, start, end, _size_of(run[:length]), _family(run[:length])
     ), length
@@ -241,6 +279,15 @@ def _deletions() -> dict[str, str]:
 
 
 _PROGRAM_NAMES = frozenset(("ollama", "vllm", "exllama", "koboldcpp", "deepspeed"))
+
+
+@lru_cache(maxsize=4096)
+def _written_for(word: str) -> str | None:
+    """The family that a word stands for: mistyped ("lama"), or the end of a fine-tune's name ("MedGemma", "BioMistral")."""
+    if word in _PROGRAM_NAMES or word in model_lexicon().words or is_family(word):
+        return None
+    tail = next((word[n:] for n in range(2, len(word) - 4) if is_family(word[n:])), None)
+    return tail or _typo(word)
 
 
 @lru_cache(maxsize=4096)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from bot.understand.asides import dismissed, past_passages
 from bot.understand.lexicon import Part, model_lexicon, parts
 from bot.understand.model_names import ModelMention, SizeMention, billions, mentions
 from bot.understand.text import Spans, Text, clause
@@ -68,7 +69,7 @@ def read_models(text: Text) -> tuple[list[ModelMention], list[SizeMention]]:
     pieces = list(parts(text.folded))
     programs = Spans(found.span() for found in _PROGRAM.finditer(text.folded))
     named = [_judged(text, m) for m in _without_prefixes(text, list(mentions(text, pieces, programs)))]
-    named = _superseded(text, named)
+    named = _unrepeated(text, _present(text, _superseded(text, named)))
     named += _versions(text, named)
     sizes = list(_sizes(text, pieces, named))
     return _carry_family(text, named, sizes)
@@ -81,6 +82,39 @@ def _superseded(text: Text, mentions: list[ModelMention]) -> list[ModelMention]:
     stands = (n for n, m in enumerate(mentions) if n and _AT_LAST.search(clause(text.folded, m.start, m.end, 40)[0]))
     last = next(stands, 0)
     return [replace(m, why_not=m.why_not or "withdrawn") for m in mentions[:last]] + mentions[last:]
+
+
+def _present(text: Text, named: list[ModelMention]) -> list[ModelMention]:
+    """What ran before is not asked about, where something else is named."""
+    past = past_passages(text.folded)
+    told = [past.hold(mention.start) for mention in named]
+    if all(told):
+        return named
+    return [replace(m, why_not=m.why_not or "past") if then else m for m, then in zip(named, told, strict=True)]
+
+
+_CHOICE = re.compile(r"\b(?:or|oder|vs\.?|versus|statt|instead of|than|als)\b")
+_MOST_NAMES = 24
+
+
+def _unrepeated(text: Text, named: list[ModelMention]) -> list[ModelMention]:
+    """ "Mistral-Large-2407 … why is Mistral Large slow?": the family alone takes up the name said before it."""
+    out: list[ModelMention] = []
+    known: list[tuple[frozenset[str], ModelMention]] = []
+    for mention in named:
+        words = frozenset(mention.family)
+        before = next((m for other, m in known if words < other or (words == other and m.size_b)), None)
+        if (
+            mention.size_b is None
+            and words
+            and before
+            and not _CHOICE.search(text.folded[before.end : mention.start][-24:])
+        ):
+            mention = replace(mention, why_not=mention.why_not or "repeated")
+        elif not mention.why_not and len(known) < _MOST_NAMES:
+            known.append((words, mention))
+        out.append(mention)
+    return out
 
 
 _BARE_VERSION = re.compile(
@@ -137,6 +171,8 @@ def _judged(text: Text, mention: ModelMention) -> ModelMention:
         return replace(mention, why_not="withdrawn")
     if _PRECEDENT.match(right):
         return replace(mention, why_not="precedent")
+    if dismissed(left, right):
+        return replace(mention, why_not="dismissed")
     if _YARDSTICK.search(left) and not _SUCH_AS.search(left):
         return replace(mention, why_not="yardstick")
     return mention
@@ -177,6 +213,7 @@ def _sizes(text: Text, pieces: Sequence[Part], mentions: Sequence[ModelMention])
             "not a total" if _NO_MODEL_SIZE.match(right) or re.search(r"\b(?:active|aktiv|aktive)\s?:?$", left) else ""
         )
         why = why or ("negated" if _NEGATED.search(left) else "precedent" if _PRECEDENT.match(right) else "")
+        why = why or ("dismissed" if dismissed(left, right) else "")
         if not why and _RETRACTED.match(text.folded[piece.end : piece.end + 40]) and find_heads_ahead(text, piece.end):
             why = "withdrawn"
         yield SizeMention(billions(piece.text), piece.start, piece.end, why)

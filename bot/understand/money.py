@@ -12,7 +12,7 @@ _BUDGET_BEFORE = re.compile(
     r"cap(?:ped|s)?|gedeckelt|begrenzt|limited|"
     r"have|got|habe?n?|spend\w*|ausgeben|verfuegung|zur hand|within|innerhalb|for under|"
     r"obergrenze|allowance|foerder\w*|invest\w*|spare|with(?: about)?|mit|genehmigt|grant of|"
-    r"willing to pay|kostenrahmen|rahmen)"
+    r"willing to pay|kostenrahmen|rahmen|approved|allocated|earmarked|signed off(?: on)?|bewilligt|freigegeben|zugesagt|eingeplant)"
     r"(?:\s?(?:of|von|is|ist|so|ca\.?|about|around|etwa|rund|:|=|~|sind|at|bei|only|nur|"
     r"maximal|max\.?|liegt|waere|waeren|hier|noch|ungefaehr|roughly|ein budget von|"
     r"a budget of|a|auf|us|me|uns|mich|wir|ich|i|we|to|have|the|und ein bisschen|insgesamt|hoechstens|zu|"
@@ -22,7 +22,8 @@ _BUDGET_AFTER = re.compile(
     r"[\s,)]{0,3}(?:(?:(?:per|pro|/|im|a|je)\s?\w+\s)?(?:budget\w*|max\b|maximum|maximal|"
     r"hoechstens|limit|cap\b|tops\b|or less|oder weniger|to spend|zur verfuegung|ausgeben|"
     r"zum ausgeben|at most|ist (?:die )?(?:grenze|obergrenze|schluss)|netto max|brutto max|"
-    r"available|verfuegbar|duerfen|darf es))"
+    r"available|verfuegbar|duerfen|darf es|(?:\w+\s){0,2}(?:freigegeben|bewilligt|genehmigt|eingeplant|zugesagt|bereitgestellt|"
+    r"reserviert|approved|allocated|earmarked|set aside|signed off|granted)\b))"
 )
 _ASKED_WHETHER = re.compile(
     r"(?:^|[,:]|\b(?:ob|dass|reich\w*|genueg\w*|is|are|whether|if|do|will|would))\s{0,2}(?:us)?[$€£]?\s?$"

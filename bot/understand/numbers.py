@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.understand.digits import plain_value
 from bot.understand.number_words import NUMBER_WORDS, VAGUE_ONES
@@ -89,6 +89,8 @@ def _glued_before(folded: str, start: int) -> str | None:
     word = folded[place:start]
     if not word:
         return "" if start == 0 or folded[start - 1] not in "0123456789" else None
+    if place and word != "x" and folded[place - 1].isdigit():
+        return None  # "e1c9f2" is a mark of something, "c" no concurrency
     return word if word in _GLUED else None
 
 
@@ -109,7 +111,7 @@ def _quantity(folded: str, found: re.Match[str], glued: str, lang: str) -> Quant
     factor *= unit_factor(unit, word)
     return Quantity(
         value=value * factor, low=None, start=start, end=end, unit=unit, unit_word=word, unit_end=unit_end, scale=scale,
-        negative=_negative(folded, start), plus=plus, currency=currency, glued=glued, doubtful=doubtful,
+        negative=sign_before(folded, start) > 0, plus=plus, currency=currency, glued=glued, doubtful=doubtful,
     )  # fmt: skip
 
 
@@ -152,17 +154,58 @@ _CURRENCIES = (
 )  # fmt: skip
 
 
-def _negative(folded: str, start: int) -> bool:
-    return folded[start - 1 : start] in ("-",) and (start < 2 or folded[start - 2] in " (=:")
+_MINUS = re.compile(r"\b(?:minus|negativ\w{0,2})\s$")
+
+
+def sign_before(folded: str, start: int) -> int:
+    """The length of a minus before a figure, as a sign or as a word; 0 where there is none."""
+    if folded[start - 1 : start] == "-" and (start < 2 or folded[start - 2] in " (=:"):
+        return 1
+    found = _MINUS.search(folded, max(0, start - 12), start)
+    return len(found.group()) if found else 0
 
 
 _COUNTABLE_UNITS = frozenset(("people", "devices", "requests", "machines", "images", "documents"))
 _TIMED_UNITS = frozenset(("epochs", "seconds", "hours", "days"))
 
 
+_UNITS_OF_COLUMNS = frozenset(
+    ("token_rate", "memory", "memory_rate", "power", "percent", "seconds", "milliseconds", "hours", "tokens")
+)
+_NAMED_CURRENCY = re.compile(r"(?:€|\$|£|eur(?:os?)?|usd|chf|dollars?)")
+_WORD = re.compile(r"[a-z%$€£][^\s()\[\]]*")
+
+
+def with_unit_of(quantity: Quantity, label: str) -> Quantity:
+    """A bare figure with the unit or currency that the label of its column names: "VRAM (GB)", "tok/s", "Preis €"."""
+    if quantity.unit or quantity.currency or quantity.glued:
+        return quantity
+    for found in _WORD.finditer(label):
+        if currency := _NAMED_CURRENCY.fullmatch(found.group()):
+            return replace(
+                quantity, currency=next(code for sign, code in _CURRENCIES if currency.group().startswith(sign))
+            )
+        unit, word, _ = unit_after(label, found.start())
+        if unit in _UNITS_OF_COLUMNS:
+            return replace(
+                quantity,
+                value=quantity.value * unit_factor(unit, word),
+                unit=unit,
+                unit_word=word,
+                unit_end=quantity.end,
+            )
+    return quantity
+
+
+_ALL_OF_TWO = frozenset(("both", "beide", "beiden"))
+_OF_BEFORE = re.compile(r"\b(?:of|von|vo[nm] den|der)\s$")
+
+
 def _spelt(folded: str) -> Iterator[Quantity]:
     for found in _WORD_FIGURE.finditer(folded):
         word, end = found.group(), found.end()
+        if word in _ALL_OF_TWO and _OF_BEFORE.search(folded, max(0, found.start() - 8), found.start()):
+            continue  # "which of both" asks for one of two and counts none
         value = float(NUMBER_WORDS[word])
         scaled = re.match(
             r"\s(dutzend|dozen|hundred|hundert|tausend|thousand|million(?:en)?)\b", folded[end : end + 12]
@@ -179,8 +222,9 @@ def _spelt(folded: str) -> Iterator[Quantity]:
         currency = _currency(folded, found.start(), unit_word, unit)
         factor = unit_factor(unit, unit_word) if currency else 1.0
         yield Quantity(
-            value * factor, None, found.start(), end, unit, unit_word, unit_end, spelt=True, currency=currency
-        )
+            value * factor, None, found.start(), end, unit, unit_word, unit_end, spelt=True, currency=currency,
+            negative=sign_before(folded, found.start()) > 0,
+        )  # fmt: skip
 
 
 def _join_ranges(folded: str, found: list[Quantity]) -> list[Quantity]:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from bot.understand.correction import corrected
 from bot.understand.daily import rate_rps, requests_per_day
-from bot.understand.device_details import MOST_DEVICES
 from bot.understand.devices import read_devices
 from bot.understand.engine_flags import read_engine_flags
 from bot.understand.engines import (
@@ -28,6 +27,7 @@ from bot.understand.follow_up import read_follow_up
 from bot.understand.formats import choose, read_formats
 from bot.understand.found import Draft, Found
 from bot.understand.hardware import machines
+from bot.understand.impossible import impossible_cards
 from bot.understand.intents import cues, slash_word
 from bot.understand.judge import intents_of, open_points
 from bot.understand.language import Lang, language
@@ -125,7 +125,7 @@ def _request(found: Found, in_thread: bool) -> Request:
     if usage:
         draft.other["usage"] = usage
     fill_scope_flags(found, draft)
-    weights = cues(found.text)
+    weights = cues(found.text, Spans((d.start, max(d.end, d.span_end)) for d in found.devices))
     verdict = intents_of(
         found.scope,
         weights,
@@ -147,7 +147,9 @@ def _request(found: Found, in_thread: bool) -> Request:
             other=draft.other,
             follow_up=found.follow_up.kind,
         )
-    impossible = _once_each((*found.figures.impossible, *_impossible_counts(found), *refused(found.text)))
+    impossible = _once_each(
+        (*found.figures.impossible, *impossible_cards(found.text, found.devices), *refused(found.text))
+    )
     missing, clarify = open_points(verdict.intent, draft.values, draft.other, impossible, found.text, in_thread)
     draft.assumptions += [*_customary_names(found), *_customary_devices(found)]
     return Request(
@@ -168,18 +170,6 @@ def _request(found: Found, in_thread: bool) -> Request:
         follow_up=found.follow_up.kind,
         **draft.values,
     )
-
-
-def _impossible_counts(found: Found) -> list[tuple[str, str]]:
-    """No card at all, or more cards than any hall holds, be it as a power ("10^9 H100")."""
-    counted = [(m.count, m.start, max(m.end, m.span_end)) for m in found.devices if m.count is not None]
-    text = found.text
-    refused_here = [("devices", text.quote(a, b)) for n, a, b in counted if not 1 <= n <= MOST_DEVICES]
-    powers = ((_POWER_BEFORE.search(text.folded, max(0, a - 20), a), b) for _, a, b in counted)
-    return refused_here + [("devices", text.quote(power.start(), b)) for power, b in powers if power]
-
-
-_POWER_BEFORE = re.compile(r"\d{1,9}\^\Z")
 
 
 def _once_each(impossible: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

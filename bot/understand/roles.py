@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bot.understand.numbers import Quantity
+from bot.understand.numbers import Quantity, with_unit_of
 from bot.understand.readings import Reading
+from bot.understand.tables import cell_at
 from bot.understand.text import Text, clause
 from bot.understand.units import UNITS, Unit
 
@@ -66,11 +67,17 @@ class Surroundings:
     quantity: Quantity
     left: str
     right: str
+    column: str = ""
 
 
 def surroundings(text: Text, quantity: Quantity) -> Surroundings:
+    """The words around a figure; in a table those of its cell, with the label of the column before them."""
     start, end = quantity.span
     start -= len(quantity.glued)
+    cell = cell_at(text.folded, start)
+    if cell is not None and end <= cell.end:
+        left = f"{cell.label}: {text.folded[cell.start : start]}"
+        return Surroundings(with_unit_of(quantity, cell.label), left, text.folded[end : cell.end], cell.label)
     left, right = clause(text.folded, start, end, _REACH)
     return Surroundings(quantity, left, right.removeprefix("+"))
 

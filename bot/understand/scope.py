@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from bot.understand.text import Text
+from bot.understand.units import unit_after
 
 _TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
@@ -152,10 +153,33 @@ class Scope:
     subject: bool = False
 
 
+_HOW_MANY_FIT = re.compile(
+    r"\b(?:how many|wie ?viele?)\s(?P<what>[a-z]{3,20}(?:\s[a-z]{3,20})?)\s(?:(?:can|could|will|would|koennen|kann|ich|i|"
+    r"we|you|man|do|does)\s){0,3}"
+    r"(?:fits?|passen|passt|go (?:in|on)|gehen (?:in|auf)|stecken)\b"
+)
+_OURS = re.compile(
+    r"(?:models?|modellen?|llms?|layers?|schichten|params?|parametern?|experten?|experts?|weights|gewichte|copies|kopien|"
+    r"replicas?|instan[cz]\w*|"
+    r"adapters?|adaptern?|loras?|agents?|agenten|gpus?|containers?|vms?|pods?|workers?|processes|prozesse|them|davon|"
+    r"sequen\w+|contexts?|more)$"
+)
+
+
+def _counts_other_things(folded: str) -> bool:
+    """ "How many bananas fit into an H100": what is counted is nothing that a card holds."""
+    found = _HOW_MANY_FIT.search(folded)
+    if found is None:
+        return False
+    return not any(_OURS.match(word) or unit_after(word, 0)[0] for word in found["what"].split())
+
+
 def read_scope(text: Text) -> Scope:
     """Which foreign topic a message touches, and whether it speaks of hardware for AI at all."""
     folded = text.folded
     topics = [name for name, pattern in _TOPICS if pattern.search(folded)]
     injection = _INJECTION.search(folded) is not None
+    if _counts_other_things(folded):
+        topics.append("other things")
     topic = topics[0] if topics else "small talk" if folded.strip() and _SMALL_TALK.fullmatch(folded) else None
     return Scope(topic, injection, "secrets" in topics, _SUBJECT.search(folded) is not None)

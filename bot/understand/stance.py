@@ -86,6 +86,8 @@ _QUESTION_IS_WHY = re.compile(
 def stance(place: Surroundings, text: str) -> Stance:
     """Whether a figure is wished for, measured or claimed; "open" where the words do not say."""
     left, right = place.left, place.right
+    if place.column:  # a table shows what was measured, unless a column is one of targets
+        return "wish" if _FIRM.search(place.column) else "observed"
     if place.quantity.plus:
         return "wish"
     if _CLAIMED.search(left[-48:]) or _CLAIMED_AFTER.match(right):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from bot.understand.asides import dismissed, kept_for_else, past_passages
 from bot.understand.device_details import DeviceMention
 from bot.understand.text import Text, clause
 from sizing.catalogue.names import find
@@ -107,6 +108,8 @@ def _numbered(text: Text, mentions: Sequence[DeviceMention]) -> list[DeviceMenti
 
 def _is_reference(text: Text, mention: DeviceMention) -> bool:
     left, right = clause(text.folded, mention.start, max(mention.end, mention.span_end), 48)
+    if past_passages(text.folded).hold(mention.start) or dismissed(left, right) or kept_for_else(right):
+        return True
     if _OTHERS.search(clause(text.folded, mention.start, mention.end, 90)[0]) and not _MINE.search(left):
         return True
     exchanged = _EXCHANGED_BEFORE.search(left) and not _ASKS_GAIN.search(text.folded)

@@ -202,12 +202,12 @@ def clause(folded: str, start: int, end: int, reach: int = 60) -> tuple[str, str
     """What stands before and after a span within its sentence, at most `reach` characters either side."""
     left = folded[max(0, start - reach) : start]
     right = folded[end : end + reach]
-    cuts = [m.end() for m in _STOP.finditer(left)]
-    stop = _STOP.search(right)
+    cuts = [m.end() for m in SENTENCE_END.finditer(left)]
+    stop = SENTENCE_END.search(right)
     return left[cuts[-1] :] if cuts else left, right[: stop.start()] if stop else right
 
 
-_STOP = re.compile(
+SENTENCE_END = re.compile(
     r"[!?;\n]|\.(?=\s|"
     r"$)(?<!\b\w\.)(?<!\bca\.)(?<!max\.)(?<!mind\.)(?<!min\.)(?<!bzw\.)(?<!inkl\.)(?<!approx\.)(?<!vs\.)(?<!avg\.)(?<!mio\.)(?<!mrd\.)(?<!tsd\.)(?<!nr\.)(?<!z\.b\.)(?<!e\.g\.)(?<!i\.e\.)(?<!evtl\.)(?<!ggf\.)(?<!incl\.)(?<!stk\.)(?<!std\.)(?<!sek\.)(?<!etc\.)|"
     r"\.{3}"

@@ -216,6 +216,10 @@ def _merge_hardware(values: dict[str, Any], other: dict[str, Any], turn: Request
         device = values["hardware"][0]
         values["hardware"] = (device.model_copy(update={"count": (device.count or 1) * follow_up.machines}),)
         return
+    held = values["hardware"]
+    if follow_up.one_less and not turn.hardware and len(held) == 1 and (held[0].count or 1) > 1:
+        values["hardware"] = (held[0].model_copy(update={"count": (held[0].count or 1) - 1}),)
+        return
     if (
         follow_up.one_more
         and not turn.hardware

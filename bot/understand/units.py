@@ -34,6 +34,9 @@ _PEOPLE = (
     r"notare?n?|richter\w*|beamt\w*|ingenieur\w*|techniker\w*|technicians?|gestalter\w*|grafiker\w*|vertriebler\w*|"
     r"architect\w*|architekt\w*|translators?|uebersetzer\w*|testers?|attorneys?|paralegals?|interns?|praktikant\w*|"
     r"programmierer\w*|pupils?|mann\b|workers?|teachers?|"
+    r"(?!lists|exists|consists|assists|persists|insists|resists|checklists|playlists|whitelists|shortlists)[a-z]{3,}(?:ists|ologists?)|"
+    r"(?!listen|leisten|kisten|fristen|meisten|pisten|kosten|lasten|checklisten|preislisten|beginnen|gewinnen|drinnen|spinnen)[a-z]{3,}(?:ologen|isten|therapeuten|innen)|"
+    r"[a-z]{3,}(?:leute|leuten|kraefte|kraeften|haendler|referenten|disponenten|buchhalter)|underwriters?|"
     r"bediener\w*|consultants?|berater\w*|juristen|redakteur\w*|azubis?|folks|guys|humans?"
 )
 _REQUESTS = (
@@ -73,7 +76,7 @@ _UNITS: tuple[tuple[Unit, str], ...] = (
         r"(?:k|t|tsd\.?|mio\.?)?\s?(?:€|\$|£)|(?:k|tsd\.? |mio )?(?:eur(?:os?)?|usd|dollars?|"
         r"bucks|chf|franken)\b|ct\b|cents?\b",
     ),
-    ("power", r"(?:k|m)?wh\b|(?:kw|kva|watts?|w)\b"),
+    ("power", r"(?:k|m)?wh\b|(?:kw|kva|watts?|w)\b(?!/)"),
     ("memory", r"(?:gib|gbs?|gigs?|gigabytes?|g|tib|tb|terabytes?|mib|mb)\b"),
     ("percent", r"%|prozent\w*|percent\b|pct\b"),
     ("milliseconds", r"ms\b|millisek\w*|msecs?\b"),

@@ -193,6 +193,7 @@ _PIECES = [
     "llama 3.1 8b 16k ", "2x4090 ", "10 users ", "context ", "q4 ", "- ", "(((", "1.2.3 ", "kein ", "vs ", "*_~`", "a",
     "10 tok/s ", "8x7b 4090 ", "epyc 9654 ", "rtx # ", "#x 4090 or ", "qwen #b ", "# € ", "#k context ", "| a | b |\n", "1^2",
     "1 H100, no wait, ", "first llama, now qwen 8b ", "someone runs a 4090 ", "gpu #: L40S ",
+    "gpu | n | vram\n4090 | 2 | 24\n", "# | L40S | 4 |\n", "before that we had a 4090 ", "on -# 4090 ", "q3-8b ",
 ]  # fmt: skip
 
 
