@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.answer import Answer, Lang
+from bot.attached import MAX_CHARACTERS
 from bot.compose import next_step, replies, wishes
 from bot.compose.contradictions import say_contradictions
 from bot.compose.draft import Draft, finish
@@ -27,7 +28,6 @@ from sizing.errors import UserError
 
 __all__ = ["Context", "TeamDefaults", "ThreadState", "act", "respond"]
 
-MAX_CHARACTERS = 40_000
 # Wishes about the answer before are something to do themselves.
 _NEW_WORK = (None, "compare")
 

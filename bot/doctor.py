@@ -20,7 +20,7 @@ from bot.settings import Settings
 from bot.setup_faults import setting_at_fault
 from bot.slack.clients import identify, web_client
 from bot.slack.errors import BlocksRefused, code_of, translated
-from bot.slack.needs import EVENTS, SCOPES
+from bot.slack.needs import EVENTS, OPTIONAL, SCOPES
 from bot.surface import Refused, TryLater
 from sizing.errors import SizewiseError, UserError
 
@@ -145,7 +145,7 @@ async def _slack(settings: Settings, client: AsyncWebClient) -> list[Finding]:
     for scope in sorted(SCOPES.keys() - me.scopes):
         found.append(
             Finding(
-                "missing",
+                "note" if scope in OPTIONAL else "missing",
                 f"scope {scope}, {SCOPES[scope]}",
                 f"{_APPS} → your app → OAuth & Permissions, then reinstall",
             )

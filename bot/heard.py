@@ -36,6 +36,8 @@ _WISHES: Final[tuple[tuple[Wish, re.Pattern[str]], ...]] = tuple(
 )
 
 
+# More lines than these may be a program's.
+_LINES_OF_A_PERSON: Final = 2
 _RESULT: Final = "benchmark result"
 _GERMAN_WISH: Final = re.compile(
     r"hilfe|warum|wieso|weshalb|wie kommt|erklär|genauer|günstiger|billiger|zurück|rückgängig|neue?\b|befehl|last|kannst"
@@ -150,11 +152,14 @@ def _spoken(text: str) -> str:
 
 def _is_ours(text: str) -> bool:
     """A pasted log, or a question of planning or operation, even where no word of the message is one of the reader's."""
-    from bot.understand.logs.reader import observe
     from bot.understand.planning import topic_of
 
-    if topic_of(text) is not None:
-        return True
+    return topic_of(text) is not None or _holds_log(text)
+
+
+def _holds_log(text: str) -> bool:
+    from bot.understand.logs.reader import observe
+
     seen = observe(text)
     return seen is not None and seen.sources != ("figures",)
 
@@ -189,4 +194,24 @@ def _lang(read: str, thread: ThreadState, text: str) -> Lang:
             return "en"
     if thread.lang and len(text.split()) <= 3:
         return thread.lang
+    read = _around_a_log(text) or read
     return "de" if read == "de" else "en" if read == "en" else thread.lang or "en"
+
+
+def _around_a_log(text: str) -> str | None:
+    """Programs speak English: around their output it is the line before, or the one behind, that a person wrote."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) <= _LINES_OF_A_PERSON or not _holds_log(text):
+        return None
+    told = {_told_language(lines[0]), _told_language(lines[-1])}
+    return "de" if "de" in told else "en" if "en" in told else None
+
+
+def _told_language(line: str) -> str | None:
+    """The language of a line; None where its words do not tell."""
+    from bot.understand.language import language
+    from bot.understand.text import fold
+
+    folded, umlauts = fold(line).folded, any(sign in "äöüß" for sign in line.casefold())
+    found = {language(folded, umlauts, "de"), language(folded, umlauts, "en")}
+    return found.pop() if len(found) == 1 else None

@@ -40,6 +40,7 @@ Recorded = Literal["new", "duplicate", "too many", "busy"]
 _UNFINISHED: Final = ("queued", "running")
 _MINUTE_S: Final = 60.0
 _ADDRESS: Final = "response_url"
+_FILES: Final = "files"
 
 
 class LeaseLost(Exception):
@@ -105,7 +106,10 @@ class Inbox:
         with self.engine.begin() as connection:
             if revive and self._revive(connection, turn, now):
                 return "new"
-            if connection.execute(select(turns.c.key).where(turns.c.key == turn.key)).first():
+            known = connection.execute(select(turns.c.body).where(turns.c.key == turn.key)).first()
+            if known is not None:
+                if turn.body.get(_FILES) and not known.body.get(_FILES):
+                    self._add_files(connection, turn, known.body, now)
                 return "duplicate"
             if most_open is not None and self._crowded(connection, turn, most_open):
                 return "busy"
@@ -123,6 +127,14 @@ class Inbox:
         dead = and_(turns.c.key == turn.key, turns.c.state == "dead")
         changed = {"state": "queued", "attempts": 0, "not_before": now, "body": turn.body, "posting_at": None}
         return connection.execute(update(turns).where(dead).values(changed)).rowcount > 0
+
+    def _add_files(self, connection: Connection, turn: NewTurn, known: dict[str, Any], now: float) -> None:
+        """Of the two events of a message one may name no files. What is being worked on without them begins anew; said is said."""
+        unsaid = and_(turns.c.key == turn.key, turns.c.state.in_(_UNFINISHED), turns.c.posting_at.is_(None))
+        changed = {
+            "body": {**known, _FILES: turn.body[_FILES]}, "state": "queued", "lease_until": None, "not_before": now,
+        }  # fmt: skip
+        connection.execute(update(turns).where(unsaid).values(changed))
 
     def _recent(self, connection: Connection, thread_id: str, now: float) -> int:
         recent = and_(turns.c.thread_id == thread_id, turns.c.received_at > now - _MINUTE_S)

@@ -145,36 +145,75 @@ def with_file(question: str, path: Path) -> str:
     """
     try:
         with path.open("rb") as file:
-            is_gguf = file.read(len(_GGUF_MAGIC)) == _GGUF_MAGIC
-            file.seek(0)
-            config = gguf_config(file, path.name) if is_gguf else _as_config(file.read(MAX_CONFIG_BYTES + 1), path.name)
+            shape = shape_in(file, path.name)
     except OSError as fault:
         raise UserError("model.config", path.name, f"{path.name} cannot be read: {fault.strerror}") from fault
+    return " ".join(part for part in (question, format_unsaid(shape, question), json.dumps(shape.config)) if part)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a file tells of a model: its `config.json`, and the format of its weights where that stands in a GGUF file's name."""
+
+    config: dict[str, Any]
+    is_gguf: bool
+    weights: str | None = None
+
+
+def shape_in(file: BinaryIO, name: str, *, cut: bool = False) -> Shape:
+    """The model that a file describes; `cut`: only its beginning is there.
+
+    Raises:
+        UserError: neither a `config.json` nor a GGUF file.
+    """
+    is_gguf = is_gguf_file(file.read(len(_GGUF_MAGIC)))
+    file.seek(0)
+    config = gguf_config(file, name, cut=cut) if is_gguf else _as_config(file.read(MAX_CONFIG_BYTES + 1), name)
     if not _CONFIG_KEYS & config.keys():
-        raise UserError("model.config", path.name, f"{path.name} does not describe the shape of a model")
-    written = _FORMAT_IN_NAME.search(path.name) if is_gguf and not _FORMAT_SAID.search(question) else None
-    return " ".join(part for part in (question, written and written[1], json.dumps(config)) if part)
+        raise UserError("model.config", name, f"{name} does not describe the shape of a model")
+    written = _FORMAT_IN_NAME.search(name) if is_gguf else None
+    return Shape(config, is_gguf, written[1] if written else None)
 
 
-def gguf_config(file: BinaryIO, name: str = "file.gguf") -> dict[str, Any]:
+def is_gguf_file(content: bytes) -> bool:
+    return content.startswith(_GGUF_MAGIC)
+
+
+def format_unsaid(shape: Shape, question: str) -> str | None:
+    """The format of a file's weights, where the question names none itself."""
+    return None if _FORMAT_SAID.search(question) else shape.weights
+
+
+def gguf_config(file: BinaryIO, name: str = "file.gguf", *, cut: bool = False) -> dict[str, Any]:
     """A `config.json`-like object from the header of a GGUF file; tensors are not read.
+
+    Of a file that is `cut` the header may end early, behind what describes the model: a vocabulary and its merges come last
+    and may take 10 MB.
 
     Raises:
         UserError: no GGUF file, or a header that is damaged or oversized.
     """
     try:
-        return _config_of(_metadata(file), name)
+        return _config_of(_metadata(file, cut), name)
     except (struct.error, UnicodeDecodeError, EOFError, OverflowError) as fault:
         raise UserError("model.config", name, f"the GGUF header of {name} is damaged") from fault
 
 
-def _metadata(file: BinaryIO) -> dict[str, Any]:
+def _metadata(file: BinaryIO, cut: bool) -> dict[str, Any]:
     if file.read(4) != _GGUF_MAGIC:
         raise UserError("model.config", None, "this is no GGUF file")
     version, _tensors, pairs = struct.unpack("<IQQ", _exactly(file, 20))
     if version not in (2, 3) or pairs > _MOST_PAIRS:
         raise EOFError
-    return {_string(file): _value(file, _number(file, "<I")) for _ in range(pairs)}
+    found: dict[str, Any] = {}
+    try:
+        for _ in range(pairs):
+            key = _string(file)
+            found[key] = _value(file, _number(file, "<I"))
+    except EOFError:
+        if not cut:
+            raise
+    return found
 
 
 def _exactly(file: BinaryIO, size: int) -> bytes:

@@ -49,8 +49,8 @@ class Offload:
         """Run what answers; waits while all workers are busy."""
         return await self._run(self._answers, functools.partial(work, *args, **kwargs))
 
-    async def draw(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a heavy function of a module, whose arguments and result can be sent to a process, as answers are run.
+    async def apart(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a heavy function of a module where answers are run; arguments and result must survive the way to a process.
 
         Raises:
             ComputationFault: its process gave no result.

@@ -5,22 +5,26 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from bot import metrics
 from bot.answer import Answer
+from bot.attached import Attached, Enclosed, Unread, enclosed
 from bot.inbox import Inbox, Turn
+from bot.logs import logger
 from bot.offload import Offload
-from bot.processes import ComputationEnded, ComputationHung
+from bot.processes import ComputationEnded, ComputationFault, ComputationHung
 from bot.responder import Responder
 from bot.settings import Settings
 from bot.store import Opening, Store
-from bot.surface import Begin, Refused, TryLater, Voice, answer_id_of
+from bot.surface import Begin, Discussion, FileRef, Refused, TryLater, Voice, answer_id_of
 from bot.thread import Context, TeamDefaults, ThreadState
 from bot.thread import Turn as Said
 from bot.tracing import span
+
+log = logger()
 
 # A question that ends the process it is computed in is tried so often: once may be the memory that others took.
 _DEADLY_ATTEMPTS: Final = 3
@@ -70,12 +74,13 @@ class Answering:
         if turn.body.get("late") and turn.ts == turn.root_ts:
             await self._catch_up(turn)
         opening = await self.offload.database(self.store.opening, turn.thread_id, turn.team)
-        state, read_until = await self._before(turn, opening)
+        state, before = await self._before(turn, opening)
         context = self._context(turn, opening.defaults)
         if not state.turns:
             lang = opening.state.lang or opening.defaults.lang or await self.voice.locale(turn.user)
             state = state.model_copy(update={"lang": lang})
-        answer, after = await self._computed(turn, state, context)
+        question = await self._question(turn, before.files)
+        answer, after = await self._computed(turn, question, state, context)
         await self.offload.database(self.store.save_answer, turn.thread_id, answer)
         metrics.count_answer(answer, after.last.request if after.last else {})
         with metrics.post_seconds.time(), span("post"):
@@ -87,7 +92,7 @@ class Answering:
             turn.attempts,
             state=after,
             answer_id=answer.id,
-            read_until=read_until,
+            read_until=before.read_until,
         )
 
     async def _catch_up(self, turn: Turn) -> None:
@@ -95,7 +100,9 @@ class Answering:
         for missed in await self.voice.missed(turn):
             await self.offload.database(self.inbox.record, missed)
 
-    async def _computed(self, turn: Turn, state: ThreadState, context: Context) -> tuple[Answer, ThreadState]:
+    async def _computed(
+        self, turn: Turn, question: Enclosed, state: ThreadState, context: Context
+    ) -> tuple[Answer, ThreadState]:
         with metrics.compute_seconds.time(), span("compute"):
             try:
                 async with asyncio.timeout(self.settings.answer_timeout_s), self._showing(turn):
@@ -103,8 +110,10 @@ class Answering:
                         payload = await self._payload(turn)
                         action = str(turn.body["action"])
                         return await self.offload.answer(self.responder.act, action, payload, state, context)
-                    text = str(turn.body["text"])
-                    return await self.offload.answer(self.responder.respond, text, state, context)
+                    if question.told and not question.text.strip():
+                        return question.alone(state.lang or "en", answer_id_of(turn.key)), state
+                    answer, after = await self.offload.answer(self.responder.respond, question.text, state, context)
+                    return question.stands_in(answer), after
             except (TimeoutError, ComputationHung):
                 raise Refused(f"no answer within {self.settings.answer_timeout_s:g} s") from None
             except ComputationEnded as error:
@@ -130,19 +139,34 @@ class Answering:
             await self.voice.progress(turn)
             delay_s = PROGRESS_EVERY_S
 
-    async def _before(self, turn: Turn, opening: Opening) -> tuple[ThreadState, str | None]:
+    async def _question(self, turn: Turn, overheard: Sequence[FileRef]) -> Enclosed:
+        """The words of a turn with what its files say. Where it has none, those of the talk before it, as far as they can be read."""
+        text, own = str(turn.body.get("text") or ""), turn.body.get("files") or ()
+        if turn.kind != "message" or not (own or overheard):
+            return Enclosed(text)
+        async with self._showing(turn):
+            found = await self.voice.attached(turn, own or overheard)
+            found = found if own else Attached(found.contents)
+            try:
+                return await self.offload.apart(enclosed, text, found)
+            except ComputationFault as error:
+                log.error("files not read", turn=turn.key, reason=str(error))
+                damaged = tuple(Unread(content.name, "damaged") for content in found.contents)
+                return Enclosed(text, (*damaged, *found.unread))
+
+    async def _before(self, turn: Turn, opening: Opening) -> tuple[ThreadState, Discussion]:
         """What stands before a question. A form says everything itself, so nothing does.
 
         In a thread among people: what was said since the last look stands before the question, as data.
         """
         thread, state = opening.thread, opening.state
         if turn.body.get("fresh"):
-            return ThreadState(lang=state.lang), None
+            return ThreadState(lang=state.lang), Discussion((), None)
         if thread is None or thread.conversation or turn.kind != "message":
-            return state, None
+            return state, Discussion((), None)
         found = await self.voice.discussion(turn, thread.read_until)
         said = tuple(Said(text=text, intent="overheard") for text in found.texts)
-        return state.model_copy(update={"turns": (*state.turns, *said)}), found.read_until
+        return state.model_copy(update={"turns": (*state.turns, *said)}), found
 
     def _context(self, turn: Turn, defaults: TeamDefaults) -> Context:
         # In a channel that outsiders read, nothing internal of the team may show through an answer.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from bot.answer import Answer, Lang
+from bot.attached import Attached
 from bot.inbox import NewTurn, Turn
 
 
@@ -27,12 +28,17 @@ class Refused(Exception):
         self.say = say
 
 
+# A file as a turn keeps it: id and name.
+FileRef = Mapping[str, str]
+
+
 @dataclass(frozen=True)
 class Discussion:
     """What people wrote in a thread since the bot last read it, oldest first."""
 
     texts: tuple[str, ...]
     read_until: str | None
+    files: tuple[FileRef, ...] = ()
 
 
 Begin = Callable[[], Awaitable[None]]
@@ -46,6 +52,7 @@ class Voice(Protocol):
     async def settle(self, turn: Turn) -> None: ...
     async def locale(self, user: str) -> Lang: ...
     async def discussion(self, turn: Turn, since: str | None) -> Discussion: ...
+    async def attached(self, turn: Turn, files: Sequence[FileRef]) -> Attached: ...
     async def missed(self, turn: Turn) -> tuple[NewTurn, ...]: ...
     async def deliver(self, turn: Turn, answer: Answer, begin: Begin) -> None: ...
     async def share(self, turn: Turn, answer: Answer, begin: Begin) -> str: ...

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-Kind = Literal["error", "status", "limit", "slow", "lost", "garbage"]
+Kind = Literal["error", "status", "limit", "slow", "lost", "garbage", "redirect"]
 
 # Calls a minute by tier; `chat.postMessage` has one a second and channel with short bursts.
 _TIERS: Final = {1: 1, 2: 20, 3: 50, 4: 100}

@@ -33,7 +33,8 @@ def message_event(
         event["thread_ts"] = message.thread_ts
         if root is not None:
             event["parent_user_id"] = root.user
-    if message.subtype:
+    # A mention is told of without the subtype that the message has.
+    if message.subtype and not (kind == "app_mention" and message.subtype == "file_share"):
         event["subtype"] = message.subtype
     if message.bot_id:
         event["bot_id"] = message.bot_id

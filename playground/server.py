@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
-from typing import Any
-from urllib.parse import parse_qsl
+from typing import Any, Final
+from urllib.parse import parse_qsl, quote
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from playground import limits
 from playground.api.calls import ApiError
 from playground.api.chat import refuse_bad_blocks
+from playground.api.files import visible
 from playground.delivery import SocketTransport
 from playground.faults import Plan
 from playground.slack import Slack
@@ -30,6 +32,8 @@ def web_app(slack: Slack, *more: BaseRoute) -> Starlette:
             Route("/api/{method}", endpoints.api, methods=["GET", "POST"]),
             Route("/response/{id}", endpoints.respond, methods=["POST"]),
             Route("/upload/{id}", endpoints.upload, methods=["POST"]),
+            Route("/files-pri/{place}/{name:path}", endpoints.download),
+            Route("/signin", endpoints.sign_in),
             WebSocketRoute("/link", endpoints.link),
             *more,
         ]
@@ -88,6 +92,25 @@ class Endpoints:
         stored["content"] = await request.body()
         return PlainTextResponse(f"OK - {len(stored['content'])}")
 
+    async def download(self, request: Request) -> Response:
+        """A private file. Whoever may not have it is sent to where people sign in, not told so."""
+        plan = await self.slack.faults.next("file_download")
+        if plan:
+            return _planned(plan)
+        workspace, app = self.slack.workspace, self.slack.app
+        stored = workspace.files.get(request.path_params["place"].rpartition("-")[2])
+        token = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if token != app.bot_token or workspace.revoked or "files:read" not in app.scopes:
+            return RedirectResponse(f"{self.slack.base_url}/signin?redir={quote(request.url.path)}", 302)
+        if stored is None or stored["content"] is None or not visible(workspace, stored):
+            return HTMLResponse("<!DOCTYPE html><title>File not found</title>", 404)
+        return _ranged(stored, request.headers.get("range"))
+
+    async def sign_in(self, request: Request) -> Response:
+        if request.headers.get("authorization"):
+            self.slack.workspace.complain("a token was sent to the page where people sign in")
+        return HTMLResponse("<!DOCTYPE html><title>Sign in</title>")
+
     async def respond(self, request: Request) -> Response:
         target = self.slack.workspace.response_urls.get(f"{self.slack.base_url}{request.url.path}")
         plan = await self.slack.faults.next("response_url")
@@ -126,6 +149,25 @@ class Endpoints:
             target.message = None
 
 
+_RANGE: Final = re.compile(r"bytes=(\d*)-(\d*)")
+
+
+def _ranged(stored: Json, wanted: str | None) -> Response:
+    """A file, or the part of it that a range names."""
+    content: bytes = stored["content"]
+    headers = {"accept-ranges": "bytes", "content-disposition": "attachment"}
+    match = _RANGE.fullmatch(wanted or "")
+    if match is None or match.groups() == ("", ""):
+        return Response(content, media_type=stored["mimetype"], headers=headers)
+    first, last = match.groups()
+    start = int(first) if first else max(0, len(content) - int(last))
+    end = min(len(content), int(last) + 1) if first and last else len(content)
+    if start >= end:
+        return Response(b"", 416, headers={"content-range": f"bytes */{len(content)}"})
+    headers["content-range"] = f"bytes {start}-{end - 1}/{len(content)}"
+    return Response(content[start:end], 206, media_type=stored["mimetype"], headers=headers)
+
+
 class _Lost(Response):
     """The deed is done and the caller never hears of it: the answer breaks off after its first byte."""
 
@@ -151,6 +193,8 @@ def _planned(plan: Plan) -> Response:
         return JSONResponse({"ok": False, "error": value})
     if plan.kind == "limit":
         return JSONResponse({"ok": False, "error": "ratelimited"}, 429, headers={"Retry-After": str(value)})
+    if plan.kind == "redirect":
+        return RedirectResponse(str(value), 302)
     if plan.kind == "garbage":
         return Response(b"<html>not what you asked for", 200, media_type="application/json")
     return PlainTextResponse("trouble", int(value))

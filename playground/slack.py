@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import mimetypes
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -77,20 +78,32 @@ class Slack:
 
     async def say(
         self, user: User, channel: Channel, text: str, *, thread: str | None = None, order: Order = "mention first",
-        copies: int = 1, subtype: str | None = None, files: Sequence[Json] = (),
+        copies: int = 1, subtype: str | None = None, files: Sequence[Json] = (), bare_mention: bool = False,
     ) -> Message:  # fmt: skip
-        """Write a message; returns once its events had their first attempt. A mention makes two events of it."""
+        """Write a message; returns once its events had their first attempt. A mention makes two events of it.
+
+        `files` are those of `upload`. `bare_mention`: the `app_mention` names none of them, as Slack's sometimes does.
+        """
+        shown = [self.workspace.share(file, channel) for file in files]
+        subtype = subtype or ("file_share" if shown else None)
         message = Message(
-            channel.id, self.workspace.new_ts(), user.id, text, thread, subtype=subtype, files=list(files),
+            channel.id, self.workspace.new_ts(), user.id, text, thread, subtype=subtype, files=shown,
         )  # fmt: skip
         self.workspace.messages.append(message)
         self.changed()
         for kind in self._kinds(channel, text, order):
             root = self.workspace.message(channel.id, thread) if thread else None
             event = payloads.message_event(message, user, channel, kind, root)
+            if bare_mention and kind == "app_mention":
+                event = {name: value for name, value in event.items() if name != "files"}
             for _ in range(copies):
                 await self._event(event, channel)
         return message
+
+    def upload(self, user: User, name: str, content: bytes, mimetype: str | None = None) -> Json:
+        """A file to be shared with a message."""
+        kind = mimetype or mimetypes.guess_type(name)[0] or "application/octet-stream"
+        return self.workspace.upload(user, name, content, kind, self.base_url)
 
     async def mention(self, user: User, channel: Channel, text: str, **how: Any) -> Message:
         return await self.say(user, channel, f"<@{self.app.bot_user}> {text}", **how)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
+from urllib.parse import quote
 
 from playground import limits
 
@@ -184,6 +185,29 @@ class Workspace:
         """Root and replies, oldest first."""
         found = [m for m in self.messages if m.channel == channel and m.root == root]
         return sorted(found, key=lambda m: m.ts)
+
+    def upload(self, user: User, name: str, content: bytes, mimetype: str, base_url: str) -> Json:
+        """A file as a person uploads it, as the Web API tells of it; nobody sees it before a message shares it."""
+        ident, now = self.new_id("F"), int(self.clock())
+        place = f"{base_url}/files-pri/{TEAM}-{ident}"
+        stored: Json = {
+            "id": ident, "created": now, "timestamp": now, "name": name, "title": name, "mimetype": mimetype,
+            "filetype": name.rpartition(".")[2].lower() or "text", "user": user.id, "user_team": user.team, "mode": "hosted",
+            "is_external": False, "external_type": "", "is_public": False, "file_access": "visible", "size": len(content),
+            "url_private": f"{place}/{quote(name)}", "url_private_download": f"{place}/download/{quote(name)}",
+            "channels": [], "groups": [], "ims": [],
+        }  # fmt: skip
+        self.files[ident] = stored | {"content": content}
+        return stored
+
+    def share(self, file: Json, channel: Channel) -> Json:
+        """Share a file in a channel; how a message there tells of it. In a channel shared with others it must be asked for."""
+        places = self.files[file["id"]][{"group": "groups", "im": "ims"}.get(channel.kind, "channels")]
+        if channel.id not in places:
+            places.append(channel.id)
+        if channel.shared_with:
+            return {"id": file["id"], "mode": "file_access", "file_access": "check_file_info", "user": file["user"]}
+        return {name: value for name, value in self.files[file["id"]].items() if name != "content"}
 
     def new_trigger(self, user: str = "") -> str:
         trigger = f"{self.new_id('')}.{self.new_id('')}.{self.new_id('t')}"

@@ -11,11 +11,14 @@ SCOPES: Final = {
     "channels:history": "follow-ups in threads of public channels, and to look whether an answer was posted",
     "chat:write": "to answer",
     "commands": "for /size",
+    "files:read": "a config.json, a GGUF file or a log that comes with a question",
     "files:write": "for exports and answers too long for a message",
     "groups:history": "the same in private channels",
     "im:history": "direct messages",
     "users:read": "the language of texts around an answer",
 }
+# Without these the bot runs, and tells who misses something what an admin has to do.
+OPTIONAL: Final = frozenset({"files:read"})
 EVENTS: Final = (
     "agent_session_stopped", "app_context_changed", "app_home_opened", "app_mention", "app_uninstalled",
     "message.channels", "message.groups", "message.im", "tokens_revoked",

@@ -9,7 +9,7 @@ from bot.logs import logger
 from bot.slack.here import Here, Spoken
 from bot.slack.history import History
 from bot.slack.reading import Message as Heard
-from bot.slack.reading import mentions, mentions_somebody_else, message_of, turn_of_message
+from bot.slack.reading import files_of, mentions, mentions_somebody_else, message_of, turn_of_message
 from bot.surface import Discussion, Refused, TryLater
 
 log = logger()
@@ -30,21 +30,25 @@ class Overheard:
     async def discussion(self, turn: Turn, since: str | None) -> Discussion:
         """What people wrote since the last look, as far as it can be read; a bonus that may fail."""
         texts: list[tuple[str, str]] = []
+        files: dict[str, tuple[dict[str, str], ...]] = {}
         try:
             async for message in self.history.thread(turn, since, turn.ts):
                 if self._overheard(message, turn, since):
                     texts.append((str(message["ts"]), str(message.get("text") or "")))
+                    files[str(message["ts"])] = files_of(message)
         except (TryLater, Refused) as error:
             log.warning("thread not read", turn=turn.key, reason=str(error))
             return Discussion((), None)
-        return Discussion(_capped([text for _, text in sorted(texts)]), turn.ts)
+        latest = [file for ts in sorted(files, reverse=True) for file in files[ts]]
+        return Discussion(_capped([text for _, text in sorted(texts) if text.strip()]), turn.ts, tuple(latest))
 
     def _overheard(self, message: dict[str, Any], turn: Turn, since: str | None) -> bool:
         """People's words before this turn; bots' and our own are left out, and so is what was a turn itself."""
         if message.get("bot_id") or message.get("user") in (None, self.here.me.bot_user):
             return False
         text = str(message.get("text") or "")
-        return (since or "") < str(message["ts"]) < turn.ts and bool(text.strip()) and not mentions(text, self.here.me)
+        told = bool(text.strip() or message.get("files"))
+        return (since or "") < str(message["ts"]) < turn.ts and told and not mentions(text, self.here.me)
 
     async def missed(self, turn: Spoken) -> tuple[NewTurn, ...]:
         """Follow-ups in the thread of a question that came late, as turns; those known already are no new ones."""

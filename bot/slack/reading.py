@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,6 +19,11 @@ Payload = Mapping[str, Any]
 _HUMAN_SUBTYPES: Final = (None, "file_share", "thread_broadcast")
 _TS = re.compile(r"\d{10}\.\d{6}")
 MAX_TEXT_CHARS: Final = 40_001
+# Slack takes ten files a message; how many of them are read is for who reads them.
+MAX_FILES: Final = 20
+_FILE_ID = re.compile(r"F[A-Z0-9]{2,30}")
+_NAME_CHARS: Final = 200
+_NESTED: Final = 4
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,8 @@ class Message:
     foreign: bool = False
     """Outsiders read along: the channel is shared with another organisation."""
     root_by_bot: bool = False
+    files: tuple[dict[str, str], ...] = ()
+    """Ids and names of what was uploaded with it."""
 
     @property
     def root(self) -> str:
@@ -86,8 +93,31 @@ def message_of(body: Payload, me: Identity) -> Message | str:
     return Message(
         me.team, channel, ts, thread_ts if thread_ts and thread_ts != ts else None, user,
         str(event.get("text") or ""), event.get("channel_type") == "im" or channel.startswith("D"),
-        bool(body.get("is_ext_shared_channel")), event.get("parent_user_id") == me.bot_user,
+        bool(body.get("is_ext_shared_channel")), event.get("parent_user_id") == me.bot_user, files_of(event),
     )  # fmt: skip
+
+
+def files_of(event: Payload) -> tuple[dict[str, str], ...]:
+    """The files of a message. An `app_mention` may name them in its rich text alone; of a shared channel there is only the id."""
+    named = event.get("files")
+    parts = [*(named if isinstance(named, list) else ()), *_elements(event.get("blocks"), "file")]
+    ids = ((part.get("id") or part.get("file_id"), part.get("name")) for part in parts if isinstance(part, Mapping))
+    found: dict[str, str] = {}
+    for ident, name in ids:
+        if isinstance(ident, str) and _FILE_ID.fullmatch(ident):
+            found[ident] = found.get(ident) or (name[:_NAME_CHARS] if isinstance(name, str) else "")
+    return tuple({"id": ident, "name": name} for ident, name in found.items())[:MAX_FILES]
+
+
+def _elements(part: Any, kind: str, depth: int = 0) -> Iterator[Payload]:
+    """The elements of one kind in rich text, however they are nested."""
+    if depth > _NESTED or not isinstance(part, list):
+        return
+    for each in part:
+        if isinstance(each, Mapping):
+            if each.get("type") == kind:
+                yield each
+            yield from _elements(each.get("elements"), kind, depth + 1)
 
 
 def _outsider(body: Payload, event: Payload, me: Identity) -> str | None:
@@ -145,6 +175,7 @@ def turn_of_message(message: Message, me: Identity, *, late: bool = False) -> Ne
             "direct": message.direct,
             "foreign": message.foreign,
             "late": late,
+            **({"files": list(message.files)} if message.files else {}),
             **me.kept(),
         },
     )

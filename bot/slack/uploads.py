@@ -66,7 +66,7 @@ class Uploads:
         try:
             if turn.posting_at and name in await self.history.file_names(turn):
                 return
-            picture = await self.here.offload.draw(png, answer.chart, answer.lang, titled=False)
+            picture = await self.here.offload.apart(png, answer.chart, answer.lang, titled=False)
             async with translated():
                 await self.here.client.files_upload_v2(
                     channel=turn.channel, thread_ts=thread_ts, filename=name, title=cut(answer.chart.title, _TITLE_CHARS),

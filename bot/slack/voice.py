@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.answer import Answer, Lang
+from bot.attached import Attached
 from bot.inbox import NewTurn, Turn
 from bot.reply.blocks import render
 from bot.reply.labels import label
 from bot.reply.mrkdwn import cut, escape
 from bot.slack.courtesy import Courtesy
+from bot.slack.files import Files
 from bot.slack.here import Here, Spoken
 from bot.slack.history import History
 from bot.slack.overheard import Overheard
 from bot.slack.posts import Posts
 from bot.slack.uploads import Uploads
 from bot.slack.whispers import Whispers
-from bot.surface import Begin, Discussion
+from bot.surface import Begin, Discussion, FileRef
 
 
 class SlackVoice:
@@ -29,6 +33,7 @@ class SlackVoice:
         self.uploads = Uploads(here, history, self.courtesy)
         self.posts = Posts(here, history, self.uploads)
         self.whispers = Whispers(here, self.uploads, self.courtesy)
+        self.files = Files(here)
         self.overheard = Overheard(here, history, strict)
 
     @property
@@ -73,6 +78,9 @@ class SlackVoice:
 
     async def say(self, turn: Spoken, key: str, **params: object) -> None:
         await self.whispers.say(turn, key, **params)
+
+    async def attached(self, turn: Turn, files: Sequence[FileRef]) -> Attached:
+        return await self.files.of(turn, files)
 
     async def discussion(self, turn: Turn, since: str | None) -> Discussion:
         return await self.overheard.discussion(turn, since)

@@ -1,9 +1,9 @@
-"""files.*: the upload in three steps."""
+"""files.*: the upload in three steps, and what is known of a file."""
 
 from __future__ import annotations
 
 from playground.api.calls import ApiError, Call, method
-from playground.workspace import Json, Message
+from playground.workspace import Json, Message, Workspace
 
 
 @method("files.getUploadURLExternal")
@@ -30,6 +30,24 @@ def complete(call: Call) -> Json:
     if call.args.get("channel_id"):
         _post(call, files)
     return {"files": files}
+
+
+@method("files.info")
+def info(call: Call) -> Json:
+    call.need("files:read")
+    stored = call.workspace.files.get(call.text("file"))
+    if stored is None or not visible(call.workspace, stored):
+        raise ApiError("file_not_found")
+    if stored.get("mode") == "tombstone":
+        raise ApiError("file_deleted")
+    return {"file": {name: value for name, value in stored.items() if name != "content"}}
+
+
+def visible(workspace: Workspace, stored: Json) -> bool:
+    """Whether the app may see a file: its own, or one shared where it is a member."""
+    places = [place for name in ("channels", "groups", "ims") for place in stored.get(name, ())]
+    members = [workspace.channels[place].members for place in places]
+    return "user" not in stored or any(workspace.app.bot_user in member for member in members)
 
 
 def _finished(call: Call, part: Json) -> Json:

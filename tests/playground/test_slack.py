@@ -215,6 +215,63 @@ async def test_a_trigger_opens_one_view_within_three_seconds() -> None:
         )
 
 
+READS = MANIFEST | {"oauth_config": {"scopes": {"bot": ["chat:write", "files:read"]}}}
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "headers", "status", "content"),
+    [
+        (READS, {"Authorization": "Bearer {token}"}, 200, b"0123456789"),
+        (READS, {"Authorization": "Bearer {token}", "Range": "bytes=0-3"}, 206, b"0123"),
+        (READS, {"Authorization": "Bearer {token}", "Range": "bytes=-3"}, 206, b"789"),
+        (READS, {"Authorization": "Bearer {token}", "Range": "bytes=6-"}, 206, b"6789"),
+        (READS, {"Authorization": "Bearer {token}", "Range": "bytes=20-"}, 416, b""),
+        (READS, {}, 302, b""),
+        (READS, {"Authorization": "Bearer xoxb-other"}, 302, b""),
+        (MANIFEST, {"Authorization": "Bearer {token}"}, 302, b""),
+    ],
+)
+async def test_a_private_file_is_given_to_whoever_may_read_it(
+    asked_for: dict[str, Any], headers: dict[str, str], status: int, content: bytes
+) -> None:
+    app = App.from_manifest(asked_for)
+    async with running_slack(app, Recording()) as slack, aiohttp.ClientSession() as session:
+        anna = slack.workspace.add_user("anna")
+        file = slack.upload(anna, "a b.log", b"0123456789")
+        await slack.say(anna, slack.workspace.add_channel("c", anna), "look", files=[file])
+        sent = {name: value.format(token=app.bot_token) for name, value in headers.items()}
+        async with session.get(file["url_private_download"], headers=sent, allow_redirects=False) as response:
+            assert (response.status, await response.read()) == (status, content)
+            assert status != 302 or "/signin" in response.headers["location"]
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "shared_with_the_app", "mode", "error"),
+    [
+        (READS, True, "hosted", None),
+        (MANIFEST, True, "hosted", "missing_scope"),
+        (READS, False, "hosted", "file_not_found"),
+        (READS, True, "tombstone", "file_deleted"),
+    ],
+)
+async def test_what_is_known_of_a_file_is_told_to_whoever_may_see_it(
+    asked_for: dict[str, Any], shared_with_the_app: bool, mode: str, error: str | None
+) -> None:
+    app = App.from_manifest(asked_for)
+    async with running_slack(app, Recording()) as slack:
+        anna = slack.workspace.add_user("anna")
+        file = slack.upload(anna, "a.log", b"x")
+        channel = slack.workspace.add_channel("c", anna, bot=shared_with_the_app)
+        await slack.say(anna, channel, "look", files=[file])
+        slack.workspace.files[file["id"]]["mode"] = mode
+        client = AsyncWebClient(app.bot_token, base_url=f"{slack.base_url}/api/", retry_handlers=[])
+        if error:
+            assert await _error(client.files_info(file=file["id"])) == error
+        else:
+            found: Any = (await client.files_info(file=file["id"]))["file"]
+            assert (found["channels"], found["size"], "content" in found) == ([channel.id], 1, False)
+
+
 async def test_files_are_uploaded_in_three_steps() -> None:
     async with _slack() as (slack, client, _):
         channel = slack.workspace.add_channel("c")
