@@ -21,6 +21,7 @@ _LONGEST_LINE: Final = 260
 
 def add(draft: Draft, defaults: TeamDefaults) -> None:
     """The last paragraph; none where the answer has one, gives commands, asks back or declines."""
+    _say_old_mark(draft)
     titles = {draft.title(key) for key in _DONE}
     kinds = {paragraph.kind for paragraph in draft.paragraphs}
     asks = bool(kinds & {"refusal", "derivation"}) or ("clarify" in kinds and not draft.sized)
@@ -39,6 +40,16 @@ def add(draft: Draft, defaults: TeamDefaults) -> None:
         draft.commands = _start(draft, draft.sized[0], defaults)
         key = "measure" if draft.commands else "start_by_hand"
     draft.say("note", draft.words.text("todo", key, **_params(draft)), draft.title("next_step"))
+
+
+def _say_old_mark(draft: Draft) -> None:
+    """What the mark of an old price in the table means, where nothing has said so."""
+    words = draft.words
+    mark = words.text("cost", "as_of_old_short", text="", date="").rpartition(",")[2]
+    legend = words.text("cost", "old")
+    marked = draft.table is not None and any(cell.endswith(mark) for row in draft.table.rows for cell in row)
+    if marked and all(legend not in paragraph.text for paragraph in draft.paragraphs):
+        draft.say("note", legend)
 
 
 def _named(commands: tuple[Command, ...], sized: Sized, draft: Draft) -> tuple[Command, ...]:

@@ -14,6 +14,7 @@ from rich.text import Text
 from bot.answer import Answer, AssumptionView, Chart, ChartBar, Citation, Table
 from bot.reply.wording import Wording, wording
 
+_GAP = 3  # what a column takes beside its longest cell
 _MOST_CELLS = 36
 _FEWEST_CELLS = 16
 _PARTS = (
@@ -46,7 +47,7 @@ def _parts(answer: Answer) -> Iterator[RenderableType]:
     if answer.chart:
         yield Padding(_Bars(answer.chart, answer.lang), (1, 0, 0, 0))
     if answer.table:
-        yield Padding(_table(answer.table), (1, 0, 0, 0))
+        yield Padding(_Grid(answer.table), (1, 0, 0, 0))
     yield from _paragraphs(answer, first=False)
     if answer.assumptions:
         yield Padding(_assumptions(answer.told_assumptions, words.text("ui", "assumed")), (1, 0, 0, 0))
@@ -100,6 +101,25 @@ def cited(citation: Citation, words: Wording) -> str:
     key = "source" if citation.kind == "note" else "sheet_source"
     source = words.text("cite", key, source=citation.source) if citation.source else ""
     return f"[{citation.n}] {where}{section}{source}"
+
+
+class _Grid:
+    """A table where it fits the width; else each row as its name with what its columns say, which reads better than folded cells."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        rows = (self.table.columns, *self.table.rows)
+        widths = [max(len(row[place]) for row in rows) for place in range(len(self.table.columns))]
+        if sum(widths) + _GAP * len(widths) <= options.max_width:
+            yield _table(self.table)
+            return
+        yield Text(self.table.caption, style="bold")
+        for row in self.table.rows:
+            yield Text(f"\n {row[0]}", style="bold")
+            told = (f"{column}: {cell}" for column, cell in zip(self.table.columns[1:], row[1:], strict=True))
+            yield Padding(Text(" · ".join(told)), (0, 0, 0, 3))
 
 
 class _Bars:

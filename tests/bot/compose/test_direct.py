@@ -33,10 +33,11 @@ def test_a_bridge_that_is_not_there_costs_speed_and_no_memory() -> None:
         "hardware": [{"accelerator": "RTX 3090", "count": 2}],
         "parallel": {"tensor": 2},
     }
-    bridged, bare = estimate_data(spec), estimate_data({**spec, "host": {"nvlink": False}})
+    bridged, bare = estimate_data({**spec, "host": {"nvlink": True}}), estimate_data(spec)
     assert bridged.speed and bare.speed and bridged.speed.decode_tok_s_per_user and bare.speed.decode_tok_s_per_user
     assert bare.speed.decode_tok_s_per_user.expected < bridged.speed.decode_tok_s_per_user.expected
     assert bare.memory == bridged.memory
+    assert "host.nvlink" in {one.field for one in bare.assumptions} - {one.field for one in bridged.assumptions}
 
 
 SLOW = [

@@ -31,7 +31,7 @@ CASES = [
     ("Wie viel KV-Cache braucht Qwen3 32B bei 32k, 4 gleichzeitige Anfragen?", r"8\sGiB für eine Anfrage mit 32k, 32\sGiB für 4 zugleich"),
     ("KV cache size of DeepSeek R1 at 16k?", r"^DeepSeek-R1 caches 68[.,]\d\sKiB per token"),
     ("Which GPU for Qwen3 32B, and how large is its KV cache?", r" will do for Qwen3-32B"),
-    ("How much VRAM incl. KV cache does Qwen3 32B need?", r" will do for Qwen3-32B"),
+    ("How much VRAM incl. KV cache does Qwen3 32B need?", r"^Qwen3-32B needs GPU memory of about \S+\sGiB in INT4"),
     ("Wie groß sind Gewichte und KV-Cache von Qwen3 32B?", r" reicht für Qwen3-32B"),
     ("How much KV cache is left on one H200 with Qwen3 32B FP8?", r"^(?!Qwen3-32B caches)"),
     ("qwen2.5-coder-32b on 24gb, best quant?", r"^Q\d_K_M: the widest usual format"),
