@@ -17,7 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.speed.rows import Item, Row, items, predicted, rows
+from bench.speed.rows import Item, Row, figure_said, items, predicted, rows
+from sizing.speed.doubt import variances
 from sizing.speed.factors import coefficients, table
 from sizing.speed.ranges import spread
 from sizing.speed.serving import rates
@@ -28,13 +29,18 @@ _KINDS = 4
 
 @dataclass(frozen=True)
 class Scored:
-    """One figure: measured, and said by the shipped model and by the three kinds of fits that left it out, with its range."""
+    """One figure: measured, and said by the shipped model and by the three kinds of fits that left it out, each with its range."""
 
     row: Row
     item: Item
-    said: tuple[float, float, float, float]
-    low: float
-    high: float
+    said: tuple[float, ...]
+    ends: tuple[tuple[float, float], ...]
+
+    @property
+    def width(self) -> float:
+        """High over low of the shipped model's range."""
+        low, high = self.ends[0]
+        return high / low
 
     def error(self, which: int) -> float:
         """max(p/m, m/p) - 1, capped at 10."""
@@ -42,23 +48,27 @@ class Scored:
         return min(10.0, max(ratio, 1 / ratio) - 1)
 
     def inside(self, which: int) -> bool:
-        """Whether the measured value lies in the range around that prediction."""
-        return self.low * self.said[which] <= self.item.measured <= self.high * self.said[which]
+        """Whether the measured value lies in the range that this fit lays around its prediction."""
+        low, high = self.ends[which]
+        return low * self.said[which] <= self.item.measured <= high * self.said[which]
 
 
 def scored() -> list[Scored]:
     """Every carried figure."""
     measured = rows()
-    left: dict[str, dict[str, list[float]]] = json.loads(LEFT_OUT.read_text(encoding="utf-8"))
+    left: dict[str, dict[str, list[tuple[float, float]]]] = json.loads(LEFT_OUT.read_text(encoding="utf-8"))
     found = []
     for item in items(measured):
         row = measured[item.row]
-        said = rates(row.drivers, coefficients(row.drivers.axes, table()))
+        factor = coefficients(row.drivers.axes, table())
+        said = rates(row.drivers, factor)
         value = predicted(row, item.figure, said)
         if value:
-            low, high = spread(row.drivers, item.figure)
+            known = figure_said(row, item.figure)
             source, model, alone = left[row.data["id"]][item.figure]
-            found.append(Scored(row, item, (value, alone, model, source), low, high))
+            kinds = ((value, variances(row.drivers, factor, said)[known]), alone, model, source)
+            ends = tuple(spread(row.drivers, known, variance) for _, variance in kinds)
+            found.append(Scored(row, item, tuple(each for each, _ in kinds), ends))
     return found
 
 
@@ -85,7 +95,7 @@ def _errors(members: Sequence[Scored]) -> str:
 
 
 def _coverage(members: Sequence[Scored]) -> str:
-    width = statistics.median(one.high / one.low for one in members)
+    width = statistics.median(one.width for one in members)
     shares = " ".join(
         f"{100 * sum(one.inside(which) for one in members) / len(members):3.0f}%" for which in range(_KINDS)
     )

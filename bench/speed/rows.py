@@ -65,7 +65,14 @@ def items(measured: list[Row]) -> list[Item]:
 
 def predicted(row: Row, figure: str, said: Rates) -> float | None:
     """What the model says of a figure as it was measured: decode-only totals leave the prompts out."""
-    if figure == "output_tok_s_total" and row.data.get("basis") == "decode_only":
-        return None if said.decode_tok_s_per_user is None else said.decode_tok_s_per_user * row.data["concurrency"]
-    value: float | None = getattr(said, figure)
+    known = figure_said(row, figure)
+    value: float | None = getattr(said, known)
+    if known != figure and value is not None:
+        return value * float(row.data["concurrency"])
     return value
+
+
+def figure_said(row: Row, figure: str) -> str:
+    """The model's figure that a measured one is held against."""
+    decode_only = figure == "output_tok_s_total" and row.data.get("basis") == "decode_only"
+    return "decode_tok_s_per_user" if decode_only else figure

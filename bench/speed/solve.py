@@ -75,9 +75,27 @@ class Linear:
         """The same for some of the items."""
         return Linear(self.slope[held], self.variance[held], self.target[held])
 
+    def kernel(self, prior: np.ndarray) -> np.ndarray:
+        """Covariance of the items by what the priors leave open, without the scatter of each."""
+        made: np.ndarray = (self.slope * prior**2) @ self.slope.T
+        return made
+
+    def open_inside(self, prior: np.ndarray) -> np.ndarray:
+        """Variance that the fit to all leaves to the prediction of every item."""
+        kernel = self.kernel(prior)
+        known = np.linalg.solve(kernel + np.diag(self.variance), kernel)
+        return np.maximum(0.0, np.diag(kernel) - np.einsum("ij,ji->i", kernel, known))
+
+    def open_left_out(self, prior: np.ndarray, groups: Iterable[np.ndarray]) -> np.ndarray:
+        """The same of fits that left out the item's group: the inverse of inv(K)_gg is the group's covariance given the others."""
+        inverse, out = np.linalg.inv(self.kernel(prior) + np.diag(self.variance)), np.zeros(len(self.target))
+        for group in groups:
+            out[group] = np.diag(np.linalg.inv(inverse[np.ix_(group, group)])) - self.variance[group]
+        return np.maximum(0.0, out)
+
     def left_out(self, prior: np.ndarray, groups: Iterable[np.ndarray]) -> np.ndarray:
         """log(measured / predicted) of every item in a group, predicted without that group."""
-        inverse = np.linalg.inv((self.slope * prior**2) @ self.slope.T + np.diag(self.variance))
+        inverse = np.linalg.inv(self.kernel(prior) + np.diag(self.variance))
         weighted, out = inverse @ self.target, np.zeros(len(self.target))
         for group in groups:
             out[group] = np.linalg.solve(inverse[np.ix_(group, group)], weighted[group])

@@ -20,7 +20,7 @@ from sizing.search.candidates import Candidate
 from sizing.search.lacks import Lack, is_private, lack, limit_lacks, memory_lacks, speed_lacks
 from sizing.search.need import Question
 from sizing.spec import WorkloadSpec
-from sizing.speed.model import predict
+from sizing.speed.model import Forecast, as_speed, forecast
 from sizing.verdict import margin, verdict
 
 # Tasks whose plan and speed are taken apart here; the others go through the engine's front door whole.
@@ -85,8 +85,15 @@ class Trial:
         return margin(self._parts[1]) if self._parts else self.estimate.margin_gib
 
     @cached_property
+    def _forecast(self) -> Forecast | None:
+        return forecast(*self._parts) if self._parts and self._parts[0].devices else None
+
+    @cached_property
     def speed(self) -> Speed | None:
-        return predict(*self._parts) if self._parts else self.estimate.speed
+        """Expected figures; for ranges that may be shown see `estimate`."""
+        if self._parts is None:
+            return self.estimate.speed
+        return as_speed(self._forecast, doubted=False) if self._forecast else None
 
     @cached_property
     def cost(self) -> dict[str, Any]:
@@ -129,11 +136,12 @@ class Trial:
             for entry in speed_lacks(self.asked, self.estimate.speed, self.defaults)
         )
 
-    @property
+    @cached_property
     def barely_fast_enough(self) -> bool:
         """Whether the lower end of the range misses the wished rate of one user."""
         wanted = self.asked.targets.tokens_s_per_user or self.defaults.min_tokens_s_per_user
-        rate = self.speed.decode_tok_s_per_user if self.speed else None
+        speed = as_speed(self._forecast) if self._forecast else self.speed
+        rate = speed.decode_tok_s_per_user if speed else None
         return bool(wanted and rate and rate.low < wanted)
 
     @property

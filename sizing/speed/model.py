@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sizing.estimate import Assumption, Range, Speed
 from sizing.memory.plan import MemoryPlan
 from sizing.resolve import Resolved
+from sizing.speed.doubt import variances
 from sizing.speed.drivers import Drivers, drivers
 from sizing.speed.extras import ACCEPTED
 from sizing.speed.factors import Coefficients, shipped
@@ -44,26 +45,32 @@ def predict(resolved: Resolved, plan: MemoryPlan) -> Speed | None:
     return as_speed(forecast(resolved, plan)) if resolved.devices else None
 
 
-def as_speed(made: Forecast) -> Speed:
-    """Expected figures with their ranges."""
+def as_speed(made: Forecast, *, doubted: bool = True) -> Speed:
+    """Expected figures with their ranges.
+
+    `doubted` False leaves out what is unknown of the factors, for those who go by the expected figures of many deployments: their
+    ranges are too narrow to be shown.
+    """
     known, said = made.known, made.said
+    doubt = variances(known, made.factor, said) if doubted else {}
+
+    def ranged(figure: str, expected: float | None) -> Range | None:
+        if expected is None:
+            return None
+        low, high = spread(known, figure, doubt.get(figure, 0.0))
+        return Range(low=expected * low, expected=expected, high=expected * high)
+
+    served = "output_tok_s_total" if said.output_tok_s_total else "prefill_tok_s"
     return Speed(
-        decode_tok_s_per_user=_range(known, "decode_tok_s_per_user", said.decode_tok_s_per_user),
-        output_tok_s_total=_range(known, "output_tok_s_total", said.output_tok_s_total),
-        prefill_tok_s=_range(known, "prefill_tok_s", said.prefill_tok_s),
-        ttft_ms=_range(known, "ttft_ms", said.ttft_ms),
-        tpot_ms=_range(known, "tpot_ms", said.tpot_ms),
-        requests_s=_range(known, "output_tok_s_total", said.requests_s),
+        decode_tok_s_per_user=ranged("decode_tok_s_per_user", said.decode_tok_s_per_user),
+        output_tok_s_total=ranged("output_tok_s_total", said.output_tok_s_total),
+        prefill_tok_s=ranged("prefill_tok_s", said.prefill_tok_s),
+        ttft_ms=ranged("ttft_ms", said.ttft_ms),
+        tpot_ms=ranged("tpot_ms", said.tpot_ms),
+        requests_s=ranged(served, said.requests_s),
         bound_by=said.step.bound_by if said.step else "compute",
         in_flight=said.in_flight,
         saturated=said.saturated,
         input_tokens=known.work.input_tokens,
         output_tokens=known.work.output_tokens,
     )
-
-
-def _range(known: Drivers, figure: str, expected: float | None) -> Range | None:
-    if expected is None:
-        return None
-    low, high = spread(known, figure)
-    return Range(low=expected * low, expected=expected, high=expected * high)

@@ -1,15 +1,18 @@
-"""80 % ranges from the residuals of fits that never saw the row, its source's rows of the model, or its source."""
+"""80 % ranges: the scatter of measurements like it, and what is unknown of the factors behind a figure.
+
+log(measured / predicted) has the spread sqrt(scatter^2 + share^2 x variance): `scatter` by scenario and figure is what remains where
+everything was measured, the variance is what the fit leaves open (`sizing.speed.doubt`), and `share` says by how much fits that left rows,
+models and sources out erred more than their own variance says. The ends are the 10 % and 90 % of residuals in units of that spread.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from sizing.speed.drivers import Drivers
 from sizing.speed.factors import calibration
-
-# What the spread depends on beside the scenario: some machines, experts, hybrids and splits are known worse than others.
-SPREAD_BY = ("class", "routing", "mixer", "link")
 
 Scenario = Literal["single", "prefill", "offline", "closed", "burst", "poisson", "concurrent", "any"]
 
@@ -23,21 +26,23 @@ def scenarios(known: Drivers) -> tuple[Scenario, ...]:
         return ("prefill",)
     if work.pattern == "closed" and work.concurrency <= 1:
         return ("single",)
-    return (work.measured_as, "concurrent")
+    return (work.pattern, "concurrent")
 
 
-def spread(known: Drivers, figure: str) -> tuple[float, float]:
-    """(low, high) as multiples of the expected figure; a class of device never measured counts as worse known than the others.
+def spread(known: Drivers, figure: str, variance: float) -> tuple[float, float]:
+    """(low, high) as multiples of the expected figure, from the variance of its logarithm that the fit leaves.
 
-    A load or a version that nobody stated has a spread of its own. Under load the pace of one user scatters as that of all does.
+    A load or a version that nobody stated has ends of its own. Under load the pace of one user scatters as that of all does.
     """
     if figure == "decode_tok_s_per_user" and "single" not in scenarios(known):
         figure = "output_tok_s_total"
     ranges = calibration()["ranges"]
     entry = next(ranges[key] for name in (*scenarios(known), "any") if (key := f"{name}/{figure}") in ranges)
-    keys = [f"{axis}:{known.axes[axis]}" for axis in SPREAD_BY if axis in known.axes]
-    scale = math.prod(entry["scales"][key]["scale"] for key in keys if key in entry["scales"])
-    if f"class:{known.machine.kind}" not in entry["scales"]:
-        scale *= entry["unknown"]
-    ends = entry["stated"].get(known.axes["stated"], entry)
-    return math.exp(ends["low"] * scale), math.exp(ends["high"] * scale)
+    return ends(entry, known.axes["stated"], variance)
+
+
+def ends(entry: Mapping[str, Any], stated: str, variance: float) -> tuple[float, float]:
+    """The two ends under an entry of the calibration's ranges."""
+    width = math.sqrt(entry["scatter"] ** 2 + entry["share"] ** 2 * variance)
+    chosen = entry["stated"].get(stated, entry)
+    return math.exp(chosen["low"] * width), math.exp(chosen["high"] * width)

@@ -1,0 +1,103 @@
+"""How well a deployment's figures are known: the variance that the fit leaves to its factors, as far as each figure hangs on them.
+
+The factors were fitted with priors (Bayesian linear regression around the fitted values), so what remains unknown of them is their
+posterior covariance C = P - P J' K^-1 J P with P the priors' variances, J the slopes of the measured figures and K = J P J' + noise. The
+variance of log(figure) is g' C g, with g the figure's own slopes. Causes measured often and by several add nearly nothing; one never
+measured (an engine on a new class of device) adds its prior. `data/doubt.npz` holds the part of C that measurements took away.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from importlib import resources
+
+import numpy as np
+
+from sizing.speed.drivers import Drivers
+from sizing.speed.factors import FACTORS, Coefficients, calibration
+from sizing.speed.serving import Rates, rates
+
+STEP = 0.02
+FIGURES = ("decode_tok_s_per_user", "output_tok_s_total", "prefill_tok_s", "ttft_ms", "tpot_ms")
+_OF_PROMPTS = frozenset(
+    {"weight_rate", "block_us", "prefill_compute", "attention_compute", "prefill_half_tokens", "prompt_ms"}
+)
+_OF_LINKS = frozenset({"collective_us", "link_rate"})
+_OF_COMPANY = frozenset({"sequence_us", "interference", "seen", "queue", "tail"})
+
+Slopes = Mapping[str, Mapping[str, float]]
+_Vector = np.ndarray
+
+
+def variances(drivers: Drivers, coefficient: Coefficients, said: Rates) -> dict[str, float]:
+    """Of log(figure), by figure, from what is not known of the factors; the scatter of measurements themselves comes on top."""
+    axes = drivers.axes
+    found = slopes(drivers, coefficient, said)
+    parts = {name: _known(name, tuple(keys(name, axes))) for name in found}
+    made = {}
+    for figure in FIGURES:
+        if getattr(said, figure):
+            by_factor = [(parts[name], slope[figure]) for name, slope in found.items() if slope.get(figure)]
+            prior = sum(slope * slope * part[0] for part, slope in by_factor)
+            taken = sum((slope * part[1] for part, slope in by_factor), start=np.zeros(1))
+            made[figure] = max(0.0, float(prior) - float(taken @ taken))
+    return made
+
+
+def slopes(drivers: Drivers, coefficient: Coefficients, said: Rates) -> Slopes:
+    """d log(figure) / d factor on the factor's own scale, by factor and figure, by forward differences."""
+    found: dict[str, dict[str, float]] = {}
+    for name in _live(drivers):
+        factor = FACTORS[name]
+        value = factor.value(factor.scale(getattr(coefficient, name)) + STEP)
+        moved = rates(drivers, replace(coefficient, **{name: value}))
+        found[name] = {figure: _slope(getattr(said, figure), getattr(moved, figure)) for figure in FIGURES}
+    return found
+
+
+def keys(name: str, axes: Mapping[str, str]) -> Iterator[str]:
+    """The offsets that bear on a factor under these axes; "" is its base."""
+    yield ""
+    for axis in FACTORS[name].axes:
+        if axis in axes:
+            yield f"{axis}:{axes[axis]}"
+
+
+def _slope(before: float | None, after: float | None) -> float:
+    return math.log(after / before) / STEP if before and after else 0.0
+
+
+def _live(drivers: Drivers) -> list[str]:
+    """The factors that can bear on a deployment at all: one device has no links, a lone user no company."""
+    work = drivers.work
+    names = set(FACTORS)
+    if work.output_tokens <= 0:
+        names &= _OF_PROMPTS | _OF_LINKS
+    if drivers.tensor <= 1:
+        names -= _OF_LINKS
+    if not drivers.weights.experts:
+        names.discard("routing_spread")
+    if work.pattern == "closed" and work.concurrency <= drivers.replicas:
+        names -= _OF_COMPANY
+    if work.pattern != "burst":
+        names.discard("tail")
+    return sorted(names)
+
+
+@lru_cache(maxsize=8192)
+def _known(name: str, offsets: tuple[str, ...]) -> tuple[float, _Vector]:
+    """(prior variance of a factor under these offsets, what measurements took of it as a vector whose square is subtracted)."""
+    widths, (index, vectors) = calibration()["widths"][name], _taken()
+    prior = sum(widths[offset.split(":")[0]] ** 2 for offset in offsets)
+    rows = [number for offset in offsets if (number := index.get(f"{name}/{offset}")) is not None]
+    return prior, vectors[rows].sum(axis=0)
+
+
+@lru_cache(maxsize=1)
+def _taken() -> tuple[Mapping[str, int], _Vector]:
+    with resources.files("sizing.speed").joinpath("data/doubt.npz").open("rb") as file, np.load(file) as held:
+        names = str(held["names"]).split("\n")
+        return {name: n for n, name in enumerate(names)}, held["vectors"].astype(np.float64)
