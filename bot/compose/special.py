@@ -26,6 +26,7 @@ from bot.compose import (
     training_time,
     variants,
     work,
+    work_cards,
 )
 from bot.compose.common import parsed_or_none
 from bot.compose.draft import Draft
@@ -61,6 +62,7 @@ def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults:
         or nvlink.write(draft, heard, defaults)
         or best_model.write(draft, heard, text, defaults)
         or _write_work(draft, spec, heard, defaults)
+        or work_cards.write(draft, spec, heard, text, defaults)
         or training_rooms.write(draft, spec, heard, text)
         or training_time.write(draft, spec, heard, defaults)
         or _write_service(draft, spec, heard, text, defaults)

@@ -40,6 +40,10 @@ FIRST = [
     (("VRAM requirements for gpt-oss-120b?",), r"^gpt-oss-120b in MXFP4 needs about"),
     (("Volles Finetuning eines 7B: wie viel Speicher brauche ich?",), r"^7B zu trainieren \(vollständig\) braucht rund"),
     (("Which GPU do I need for Qwen3 32B?",), r" will (?:just about )?do for Qwen3-32B"),
+    # other work than text without hardware: a card whose pace for it is known
+    (("Which GPU for FLUX.1-dev?",), r"^RTX \S+.* will do for FLUX.1-dev: \d+–\d+ s for 1,024 × 1,024"),
+    (("Whisper large-v3 für 10 parallele Meetings live, welche Karte?",), r" reicht für whisper-large-v3: rund \d+ \(\d+–\d+\) Live-Streams"),
+    (("whats the vram minimum for flux dev?",), r"^FLUX.1-dev in BF16 needs"),
     # what a failure leaves, whatever count its words name
     (("Llama 3.1 405B fp8 on 8xH100, 32k, 6 concurrent", "what if one gpu dies?"), r"^If one card fails, Llama 3.1 405B stops"),
     (("4x H100, Qwen3 32B, 20 users: what still runs when one GPU dies?",), r"can be started again on 2 × H100"),
