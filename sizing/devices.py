@@ -23,6 +23,7 @@ _VISIBLE_UNIFIED = 0.95
 _CONTEXT_GIB = 0.44
 _CONTEXT_SHARE = 0.0011
 _VISIBLE_SLICE = 0.98
+_PEER = re.compile(r"\bpeer\b", re.IGNORECASE)
 _MIG = re.compile(r"(?:\bmig[\s-]*)?\b\d+g\.(?P<memory>\d+)gb(?:\+me)?\b(?:[\s-]*mig\b)?", re.IGNORECASE)
 _MAX_DEVICES = 4096
 _MEMORY_TOLERANCE = (
@@ -145,6 +146,12 @@ def _group(entry: HardwareRef, group: int) -> list[Device]:
         return [_slice(entry, slice_gb, group)] * (entry.count or 1)
     match = find(entry.accelerator, "accelerator")
     if match.parts:
+        if _PEER.search(entry.accelerator) and match.id is not None:
+            raise UserError(
+                "hardware.accelerator",
+                entry.accelerator,
+                f"which device is the peer in {entry.accelerator!r}? Give every device an entry of its own in hardware",
+            )
         return [
             _known(part.id, part.memory_gb, part.name, entry, group)
             for part in match.parts

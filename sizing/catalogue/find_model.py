@@ -10,7 +10,7 @@ from sizing.catalogue.peel import peel_format, peel_tool_mark
 from sizing.catalogue.suggest import suggestions
 from sizing.catalogue.tables import NameTable, table
 from sizing.catalogue.text import name_key, plain, remarks_of, without_organisation, without_remarks, words
-from sizing.catalogue.words import OTHER_MODEL_WORDS, VARIANT_WORDS
+from sizing.catalogue.words import MAKERS, OTHER_MODEL_WORDS, VARIANT_WORDS
 
 __all__ = ["find_model"]
 
@@ -127,6 +127,18 @@ def _variant(written: _Written) -> Match | None:
     return written.match(ids, "variant", *(word for word in every if word not in written.words))
 
 
+def _after_its_maker(written: _Written) -> Match | None:
+    """ "Microsoft Phi-4", "Mistral AI Mistral Small 3.2": who made it stands before the name."""
+    every = words(written.rest, "model")
+    for length in (1, 2, 3):
+        if " ".join(every[:length]) not in MAKERS:
+            continue
+        for rest in (every[length:], [word for word in every[length:] if word not in VARIANT_WORDS]):
+            if ids := written.ids(" ".join(rest)):
+                return written.match(ids, "variant", *every[:length])
+    return None
+
+
 def _is_date(word: str) -> bool:
     return bool(_DATE.fullmatch(word)) and word != _DATE_THAT_COUNTS
 
@@ -213,6 +225,7 @@ def _no_entry(written: _Written, suggest: bool) -> Match:
 _STEPS: tuple[Callable[[_Written], Match | None], ...] = (
     _by_key,
     _variant,
+    _after_its_maker,
     _size_only,
     _family_and_size,
     _base_in_remark,

@@ -4,7 +4,16 @@ import re
 
 from sizing.catalogue.text import plain
 
-__all__ = ["BACKENDS", "FORM_WORDS", "OTHER_MODEL_WORDS", "SIZE_WORDS", "TOOL_WORDS", "VARIANT_WORDS", "kv_key"]
+__all__ = [
+    "BACKENDS",
+    "FORM_WORDS",
+    "MAKERS",
+    "OTHER_MODEL_WORDS",
+    "SIZE_WORDS",
+    "TOOL_WORDS",
+    "VARIANT_WORDS",
+    "kv_key",
+]
 
 FORM_WORDS = frozenset({"sxm", "sxm2", "sxm4", "sxm5", "sxm6", "pcie", "oam"})
 BACKENDS = ("vulkan", "rocm", "cuda", "metal", "sycl", "cann")
@@ -100,6 +109,19 @@ OTHER_MODEL_WORDS = frozenset(
         "switch",
     ]
 )
+# who made a model, said before its name ("Microsoft Phi-4", "Mistral AI Mistral Small")
+MAKERS = frozenset((
+    "microsoft", "mistral", "mistral ai", "moonshot", "moonshot ai", "cohere", "cohere labs", "zhipu", "zhipu ai",
+    "z ai", "zai", "tencent", "arcee", "arcee ai", "alibaba", "baidu", "xiaomi", "stepfun", "lg", "lg ai", "upstage",
+    "naver", "google", "google deepmind", "deepmind", "meta", "facebook", "openai", "open ai", "nvidia", "ibm",
+    "apple", "deepseek ai", "hugging face", "huggingface", "ai2", "allen ai", "allenai", "ai21", "ai21 labs",
+    "databricks", "snowflake", "tii", "tiiuae", "minimax", "bytedance", "swiss ai", "aleph alpha", "nous",
+    "nous research", "servicenow", "prime intellect", "primeintellect", "jetbrains", "stability", "stability ai",
+    "black forest labs", "xai", "x ai", "ant", "ant group", "inclusion ai", "inclusionai", "shanghai ai lab",
+    "opengvlab", "liquid", "liquid ai", "sk", "skt", "sk telecom", "kakao", "ntt", "sarvam", "essential ai",
+    "thinking machines", "poolside", "reka", "zyphra", "huawei", "sber", "sberbank",
+    "technology innovation institute",
+))  # fmt: skip
 SIZE_WORDS = re.compile(r"[\d.]+|b|v")
 
 _KV_FILLER = re.compile(r"\b(?:kv|k|v|cache|type|dtype|format|quant)\b")

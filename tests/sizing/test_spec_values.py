@@ -75,6 +75,7 @@ def test_sequence_parallelism_may_be_switched_on() -> None:
         ({"hardware": [{"accelerator": "RTX 4090 80 GB"}]}, "hardware.memory_gb", "has 24 GB"),
         ({"hardware": [{"accelerator": "RTX 4090", "engine_visible_gib": 79}]}, "hardware.engine_visible_gib", "24 GB"),
         ({"hardware": [{"accelerator": "RTX 4090", "in_use_gib": 30}]}, "hardware.in_use_gib", "RTX 4090"),
+        ({"hardware": [{"accelerator": "RTX 4090 + RPC peer"}]}, "hardware.accelerator", "entry of its own"),
         ({"engine": {"name": "vllm", "kv_cache_memory_gib": 1e12}}, "engine.kv_cache_memory_gib", "23.5 GiB"),
         ({"engine": {"name": "vllm", "backend": "vulcan"}}, "engine.backend", "vulkan"),
         ({"parallel": {"expert": 4}}, "parallel.expert", "dense"),
