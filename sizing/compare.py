@@ -124,7 +124,10 @@ def _resolved(spec: WorkloadSpec, defaults: Defaults) -> Resolved | None:
 def _causes(place: int, first: Resolved | None, other: Resolved | None) -> Iterator[Cause]:
     if first is None or other is None or not first.devices or not other.devices:
         return
+    same_cards = [device.accelerator for device in first.devices] == [device.accelerator for device in other.devices]
     for code, measure in _MEASURES.items():
+        if same_cards and code in _OF_CARDS:
+            continue  # the layout makes the difference, and its trait says so
         before, after = measure(first), measure(other)
         if before and after and not 1 / _NOTABLE < after / before < _NOTABLE:
             yield Cause(place, code, {"first": before, "other": after, "ratio": after / before})
@@ -159,6 +162,7 @@ _MEASURES: dict[str, Callable[[Resolved], float]] = {
     "concurrency": lambda one: float(one.concurrency),
     "copies_of_the_model": lambda one: float(one.data),
 }
+_OF_CARDS = frozenset({"bandwidth_gb_s", "peak_flop_s"})
 _TRAITS: dict[str, Callable[[Resolved], bool]] = {
     "tensor_parallel": lambda one: one.tensor > 1,
     "tensor_over_pcie": lambda one: one.tensor > 1 and not _fast_link(one),

@@ -19,13 +19,42 @@ from sizing.sensitivity import best_format, usual_formats
 from sizing.spec import WorkloadSpec
 
 _LOSSLESS_BITS: Final = 7.9
+_SAME_WIDTH_BITS: Final = 1.2  # Q4_K_M has 4.8 bits a weight, AWQ 4.2: the same class of loss
 
 
 def sized_alternatives(specs: Sequence[Spec], heard: Heard, defaults: Defaults) -> list[Sized]:
     """Each spec sized; counts that are open and formats that were not said are filled so that every option can do the work."""
-    engines = bool(heard.request.get("other", {}).get("engines_compared"))
-    fill = _in_its_format if engines else _counted
-    return [fill(size(spec, defaults), defaults) for spec in specs]
+    if heard.request.get("other", {}).get("engines_compared"):
+        return _in_one_width([_in_its_format(size(spec, defaults), defaults) for spec in specs], specs, defaults)
+    return [_counted(size(spec, defaults), defaults) for spec in specs]
+
+
+def _in_one_width(found: list[Sized], specs: Sequence[Spec], defaults: Defaults) -> list[Sized]:
+    """Engines are held against each other at the width that all of them manage: a wider format reads more for every token."""
+    widths = [_bits(one) for one in found if one.estimate.fits]
+    if len(widths) < 2 or max(widths) - min(widths) <= _SAME_WIDTH_BITS or any(spec.get("weights") for spec in specs):
+        return found
+    return [
+        _nearest_width(one, min(widths), defaults)
+        if one.estimate.fits and _bits(one) > min(widths) + _SAME_WIDTH_BITS
+        else one
+        for one in found
+    ]
+
+
+def _nearest_width(one: Sized, bits: float, defaults: Defaults) -> Sized:
+    """In the usual format of its engine that comes nearest to a width and is no narrower by much."""
+    if one.parsed is None:
+        return one
+    free = one.parsed.model_copy(update={"weights": None})
+    known = {name: resolve_format(name).bits_per_weight or 0.0 for name in usual_formats(free, defaults)}
+    near = sorted((abs(width - bits), name) for name, width in known.items() if width > bits - _SAME_WIDTH_BITS)
+    tried = (size({**one.spec, "weights": name}, defaults) for _, name in near)
+    return next((other for other in tried if other.estimate.fits), one)
+
+
+def _bits(one: Sized) -> float:
+    return (one.resolved.weights.bits_per_weight if one.resolved else None) or 0.0
 
 
 def is_counted(spec: Spec) -> bool:
@@ -40,9 +69,7 @@ def _counted(sized: Sized, defaults: Defaults) -> Sized:
         return sized
     if is_counted(sized.spec):
         return _without_loss(sized, defaults) if sized.estimate.fits is False and not parsed.weights else sized
-    enough = sized.verdict == "fits" and not any(
-        True for _ in speed_lacks(parsed, sized.estimate.speed, defaults)
-    )
+    enough = sized.verdict == "fits" and not any(True for _ in speed_lacks(parsed, sized.estimate.speed, defaults))
     return sized if enough else _found(sized, defaults) or _at_most(sized, parsed, defaults)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from bot.compose.cost_bill import bill_of, leads
 from bot.compose.draft import Draft
+from bot.compose.prices import common_way
 from bot.explain import with_mark
 from bot.heard import Heard
 from bot.sized import Sized
@@ -43,11 +44,17 @@ def _per_user(one: Sized) -> float | None:
     return rate.expected if rate else None
 
 
-def _month(one: Sized) -> float | None:
-    return monthly(one.estimate.cost) if one.estimate.cost else None
+def _per_month(options: Sequence[Sized]) -> Measure:
+    """A month in the way that all of them can be paid for, else in the cheaper way of each."""
+    way = common_way(one.estimate.cost for one in options)
+
+    def month(one: Sized) -> float | None:
+        cost = one.estimate.cost
+        return None if not cost else monthly(cost) if way is None else cost["monthly"][way]
+
+    return Measure(f"per_month_{way}" if way else "per_month", month, less_is_better=True, money=True)
 
 
-_PER_MONTH: Final = Measure("per_month", _month, less_is_better=True, money=True)
 _USER: Final = Measure("tokens_s_per_user", _per_user)
 _TOTAL: Final = Measure("tokens_s_total", lambda one: total_rate(one.estimate))
 _HEADROOM: Final = Measure("headroom_gib", lambda one: one.margin_gib)
@@ -61,13 +68,15 @@ def winner_text(draft: Draft, options: Sequence[Sized], names: Mapping[int, str]
     many = max(one.figures.get("concurrency", 1) for one in fitting) > _MANY
     speeds = (_TOTAL, _USER) if many else (_USER, _TOTAL)
     rest = (_HEADROOM,) if _on_one_machine(fitting) else ()
-    order = (_PER_MONTH, *speeds, *rest) if leads(heard) else (*speeds, _PER_MONTH, *rest)
+    cost = _per_month(fitting)
+    order = (cost, *speeds, *rest) if leads(heard) else (*speeds, cost, *rest)
     for measure in order:
         found = _ahead(fitting, measure)
         if found is not None:
             told = _told(draft, measure, found, names)
-            against = _USER if measure is _PER_MONTH else _PER_MONTH
-            if (other := _ahead(fitting, against)) and other[0] is not found[0]:
+            against = _USER if measure is cost else cost
+            other = _ahead(fitting, against)
+            if other and other[0] != found[0]:
                 told = f"{told} {_told(draft, against, other, names)}"
             return told
     return draft.words.text("side_by_side", "alike", labels=draft.words.listed(names[id(one)] for one in fitting))
@@ -78,30 +87,38 @@ def _on_one_machine(options: Sequence[Sized]) -> bool:
     return len({one.hardware for one in options}) == 1
 
 
-def _ahead(options: Sequence[Sized], measure: Measure) -> tuple[Sized, Sized] | None:
-    """(the best, the next) by a measure that all of them have and that sets them apart."""
+def _ahead(options: Sequence[Sized], measure: Measure) -> tuple[list[Sized], Sized] | None:
+    """(the best and those that are as good, the next) by a measure that all of them have and that sets them apart."""
     known = [(value, one) for one in options if (value := measure.value(one)) is not None]
     if len(known) < len(options):
         return None
     ranked = sorted(known, key=lambda pair: pair[0], reverse=not measure.less_is_better)
-    (first, best), (second, following) = ranked[:2]
+    first = ranked[0][0]
+    alike = [one for value, one in ranked if _ratio(first, value) < _NOTABLE]
+    return (alike, ranked[len(alike)][1]) if len(alike) < len(ranked) and min(first, ranked[-1][0]) > 0 else None
+
+
+def _ratio(first: float, second: float) -> float:
     low, high = sorted((first, second))
-    return (best, following) if low > 0 and high / low >= _NOTABLE else None
+    return high / low if low > 0 else float("inf")
 
 
-def _told(draft: Draft, measure: Measure, found: tuple[Sized, Sized], names: Mapping[int, str]) -> str:
-    values = [measure.value(one) or 0.0 for one in found]
+def _told(draft: Draft, measure: Measure, found: tuple[list[Sized], Sized], names: Mapping[int, str]) -> str:
+    (leaders, following), words = found, draft.words
+    told = [leaders[0], following]
+    values = [measure.value(one) or 0.0 for one in told]
     for value in values:
         draft.material.add(value, "money" if measure.money else "rate")
         draft.material.add_data({"headroom_gib": value} if measure is _HEADROOM else {})
     shown: list[Any] = list(values)
     if measure.money:
         shown = [
-            draft.words.money(value, str((one.estimate.cost or {})["currency"]), 0)
-            for value, one in zip(values, found, strict=True)
+            words.money(value, str((one.estimate.cost or {})["currency"]), 0)
+            for value, one in zip(values, told, strict=True)
         ]
-    return draft.words.text(
-        "side_by_side", f"ahead_{measure.name}", label=names[id(found[0])], got=shown[0], other=shown[1]
+    label = words.listed([names[id(one)] for one in leaders])
+    return words.text(
+        "side_by_side", f"ahead_{measure.name}", label=label, count=len(leaders), got=shown[0], other=shown[1]
     )
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from bot.compose import cost_training
 from bot.compose.cost_bill import Bill, row_at, total_rate_of, ways_of
 from bot.compose.prices import dated, price_sentences
 from bot.explain import with_mark
@@ -19,7 +20,10 @@ _ENERGY: Final = re.compile(r"kwh|strom|electric|energy|energie|joule|watt", re.
 
 
 def say(bill: Bill, question: str) -> None:
-    """The paragraphs of the bill; what has no price is said to have none."""
+    """The paragraphs of the bill; what has no price is said to have none. A training run is paid for its hours, not by the month."""
+    if bill.sized.parsed is not None and bill.sized.parsed.task == "training":
+        cost_training.say(bill)
+        return
     say_price(bill)
     if bill.sized.parsed is not None and bill.sized.parsed.task == "inference":
         _say(bill, "tokens_a_month", "cost_api", _capacity(bill))

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from bot.answer import Chart, ChartBar, Table
 from bot.compose.labels import margin_cell, memory_cell, option_label, speed_cell, verdict_cell
-from bot.compose.prices import price_cell
+from bot.compose.prices import common_way, price_cell
 from bot.reply.wording import Wording
 from bot.sized import Sized, capacity_gib, fullest
+from sizing.cost import Way
 
 MOST_ROWS = 4
 MOST_BARS = 5
@@ -34,9 +35,10 @@ def compare_table(alternatives: Sequence[Sized], words: Wording, labels: Sequenc
     keys = ("col_option", "col_verdict", "col_memory", "col_margin", "col_speed", "col_cost")
     rows = []
     several = len({option.figures["model"] for option in alternatives}) > 1
+    way = common_way(option.estimate.cost for option in alternatives)
     shown = labels or [option_label(option, words, with_model=several) for option in alternatives]
     for option, label in zip(alternatives, shown, strict=True):
-        _, *rest = _row(option, words)
+        _, *rest = _row(option, words, way)
         rows.append((label, verdict_cell(option, words), *rest))
     return Table(
         caption=words.text("ui", "compare_caption"),
@@ -45,13 +47,13 @@ def compare_table(alternatives: Sequence[Sized], words: Wording, labels: Sequenc
     )
 
 
-def _row(option: Sized, words: Wording) -> tuple[str, ...]:
+def _row(option: Sized, words: Wording, way: Way | None = None) -> tuple[str, ...]:
     return (
         option_label(option, words),
         memory_cell(option, words),
         margin_cell(option, words),
         speed_cell(option, words),
-        price_cell(option.estimate.cost or {}, words),
+        price_cell(option.estimate.cost or {}, words, way),
     )
 
 

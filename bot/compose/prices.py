@@ -6,23 +6,34 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bot.reply.wording import Wording
+from sizing.cost import Way
 from sizing.usage import Usage
 
 
-def price_cell(cost: Mapping[str, Any], words: Wording) -> str:
-    """The cheaper way as far as prices are known: the rent an hour, or the purchase with the machine; each with its date."""
+def price_cell(cost: Mapping[str, Any], words: Wording, way: Way | None = None) -> str:
+    """The cheaper way as far as prices are known, or the one given: the rent an hour, or the purchase with the machine; with its date."""
     if cost.get("owned"):
         return words.text("cost", "owned")
-    price = told_price(cost)
+    price = told_price(cost, way)
     if price is None:
         return words.text("ui", "ask_price")
     name = "rent_per_hour" if price is cost.get("rent_per_hour") else "buy"
     return dated(_amount(cost, name, words), price, words, short=True)
 
 
-def told_price(cost: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The price that a cell tells: that of the cheaper way, else of the one that has any."""
-    order = ("buy", "rent_per_hour") if cost.get("way") == "buy" else ("rent_per_hour", "buy")
+def common_way(costs: Iterable[Mapping[str, Any] | None]) -> Way | None:
+    """The way to pay by which options can be held against each other: buying where all can be bought, else renting where all can be
+    rented; None where neither holds for all of them, or something is owned."""
+    known = list(costs)
+    if any(not cost or cost.get("owned") for cost in known):
+        return None
+    ways: tuple[Way, ...] = ("buy", "rent")
+    return next((way for way in ways if all((cost or {})["monthly"][way] is not None for cost in known)), None)
+
+
+def told_price(cost: Mapping[str, Any], way: Way | None = None) -> Mapping[str, Any] | None:
+    """The price that a cell tells: that of the way given or the cheaper one, else of the one that has any."""
+    order = ("buy", "rent_per_hour") if (way or cost.get("way")) == "buy" else ("rent_per_hour", "buy")
     return next((cost[name] for name in order if cost.get(name)), None)
 
 

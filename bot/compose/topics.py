@@ -27,7 +27,7 @@ def say_asked(draft: Draft, sized: Sized, heard: Heard, *, label: str = "", spee
         _observed(draft, sized, heard)
     if sized.estimate.training:
         _training(draft, sized, label)
-        if heard.asks("cost"):
+        if heard.asks("cost") and label:
             draft.say("note", rented_text(draft, sized), draft.title("cost_of_run"))
     for intent, say in _BY_INTENT.items():
         if heard.asks(intent) and (label or intent != "power"):

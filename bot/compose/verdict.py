@@ -11,6 +11,7 @@ from bot.compose import (
     cost_answer,
     cost_bill,
     cost_headlines,
+    cost_training,
     counting,
     energy,
     headline,
@@ -128,6 +129,8 @@ def _priced_headline(
     """The first sentence of an answer that was asked for money, or for what the power costs."""
     if joules := energy.headline(draft, sized, question, defaults):
         return joules
+    if bill is not None and sized.figures["task"] == "training":
+        return cost_training.headline(bill)
     if cost_bill.leads(heard) and bill is not None:
         return cost_headlines.headline(bill, question)
     if not leading.answered_by_targets(sized, question, draft.words) and (

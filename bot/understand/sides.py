@@ -35,8 +35,7 @@ def _with_engines(request: Request) -> Request:
 
 
 def _sides(request: Request, read: Read) -> list[dict[str, Any]]:
-    models = len(request.models) + (request.params_b is not None)
-    if models < 2 or len(request.hardware) < 2:
+    if len(request.hardware) < 2 or not (request.models or request.params_b):
         return []
     for pattern in (_BARS, _WORDS):
         parts = [part for part in pattern.split(request.text) if part.strip()]

@@ -238,7 +238,8 @@ def _machines(request: Request) -> list[tuple[Device, ...]]:
         return []
     if request.layout == "alternatives":
         return [(_as_counted(device, request),) for device in request.hardware]
-    return [request.hardware, *((device,) for device in request.alternatives)]
+    named = tuple(_as_counted(device, request) for device in request.hardware)
+    return [named, *((device,) for device in request.alternatives)]
 
 
 def _as_counted(device: Device, request: Request) -> Device:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.testing import Conversation
+from sizing.resolve import resolve_format
 
 
 def counts(talk: Conversation, text: str) -> list[int]:
@@ -110,3 +111,31 @@ def test_where_nothing_fits_each_option_says_what_turns_it(text: str, turns: lis
     answer = Conversation().say(text).expect(*turns).answer
     assert not any(estimate["fits"] for estimate in answer.estimates)
     assert answer.unverified_numbers == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "70B on H100 vs 32B on L40S for 20 users, 16k context?",
+        "Llama 3.3 70B auf H100 oder Qwen3 32B auf L40S für 20 Nutzer?",
+    ],
+)
+def test_sides_with_models_of_their_own_take_as_many_cards_as_they_need(text: str) -> None:
+    answer = Conversation().say(text).never("does not fit", "passt nicht").answer
+    assert all(estimate["fits"] for estimate in answer.estimates)
+    assert len({str(spec["model"]) for spec in answer.specs}) == 2
+    assert answer.unverified_numbers == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "vLLM oder llama.cpp oder SGLang für Qwen3 32B auf 2x RTX 3090, 10 Nutzer?",
+        "vLLM vs llama.cpp for Qwen3 32B on one RTX 4090",
+        "llama.cpp gegen vLLM für Mistral Small 24B auf einer RTX 5090",
+    ],
+)
+def test_engines_are_compared_in_one_width(text: str) -> None:
+    answer = Conversation().say(text).answer
+    widths = [resolve_format(spec["weights"]).bits_per_weight or 0.0 for spec in answer.specs]
+    assert max(widths) - min(widths) <= 1.2

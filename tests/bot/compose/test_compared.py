@@ -75,3 +75,22 @@ def test_why_after_a_comparison_is_about_the_one_that_fits() -> None:
         assert "2 × L40S" in answer.lead
         assert len(answer.estimates[0]["memory"]["per_device"]) == 2
         assert answer.unverified_numbers == ()
+
+
+def test_two_that_are_as_good_as_each_other_lead_together() -> None:
+    answer = asked("vLLM oder llama.cpp oder SGLang für Qwen3 32B auf 2x RTX 3090, 10 Nutzer?")
+    rates = [one["speed"]["decode_tok_s_per_user"]["expected"] for one in answer.estimates]
+    assert rates[1] < min(rates[0], rates[2]) / 1.1
+    assert "SGLang" in answer.headline and "vLLM" in answer.headline and "sind schneller" in answer.headline
+
+
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        ("2x RTX 3090 or 1x RTX 4090 for a 70B at 4 bit?", "net with the machine"),
+        ("2x H100 SXM vs 2x L40S for Llama 3.3 70B fp8", "from €"),
+    ],
+)
+def test_prices_side_by_side_are_of_one_kind(text: str, way: str) -> None:
+    answer = asked(text)
+    assert answer.table is not None and all(way in row[-1] for row in answer.table.rows)

@@ -104,3 +104,60 @@ def test_what_comes_out_short_is_counted_in_a_format_that_fits() -> None:
     answer = asked("What does an API at $3 per million tokens cost against 1x RTX 5090 with Qwen3-14B?")
     assert answer.specs[0]["weights"] == "fp8" and answer.estimates[0]["margin_gib"]["expected"] > 0
     assert "cost the same at" in answer.headline
+
+
+@pytest.mark.parametrize(
+    ("text", "headline", "shown"),
+    [
+        ("What does it cost to fine-tune Llama 3.1 8B with LoRA on 50M tokens, 3 epochs on one A100 80GB?",
+         "rented: ", ("On cards of your own the run draws", "Trial runs")),
+        ("Was kostet ein QLoRA-Training von Qwen3 32B auf 20 Mio Token auf einer L40S?",
+         "Gemietet rund", ("Auf eigenen Karten zieht der Lauf", "Gekauft rund")),
+        ("What does it cost to fine-tune Llama 3.1 8B with LoRA on one A100 80GB?",
+         "for a million training tokens", ("Say how many tokens",)),
+    ],
+)  # fmt: skip
+def test_a_training_run_on_named_cards_is_paid_for_its_hours(text: str, headline: str, shown: tuple[str, ...]) -> None:
+    answer = asked(text)
+    whole = " ".join(part.text for part in answer.paragraphs)
+    assert headline in answer.headline
+    assert all(part in whole for part in shown)
+    assert "a month" not in whole and "im Monat" not in whole
+    assert answer.unverified_numbers == ()
+
+
+def test_the_rent_of_a_run_by_hand() -> None:
+    answer = asked("What does it cost to fine-tune Llama 3.1 8B with LoRA on 50M tokens, 3 epochs on one A100 80GB?")
+    hours, rent = answer.estimates[0]["training"]["hours"], answer.estimates[0]["cost"]["rent_per_hour"]["amount"]
+    for end in ("low", "high"):
+        assert f"€{hours[end] * rent:.2f}" in answer.headline
+
+
+@pytest.mark.parametrize(
+    ("text", "headline"),
+    [
+        (
+            "How many tokens per joule does a 4090 give for Llama 3.1 8B, and what if I limit it to 250 W?",
+            "tokens per joule",
+        ),
+        (
+            "Wie viele Token pro Joule schafft eine L40S mit Qwen3 14B FP8 bei 10 gleichzeitigen Anfragen?",
+            "Tokens je Joule",
+        ),
+    ],
+)
+def test_tokens_for_energy_lead_where_they_are_asked(text: str, headline: str) -> None:
+    answer = asked(text)
+    limits = next(part.text for part in answer.paragraphs if part.text.count("Joule") + part.text.count("joule") > 1)
+    assert headline in answer.headline
+    assert limits.count("W") >= 2
+    assert answer.unverified_numbers == ()
+
+
+def test_electricity_is_told_for_each_country_that_is_named() -> None:
+    answer = asked(
+        "Stromkosten im Monat für 2x RTX 4090 mit Qwen3 32B, 8 Stunden am Tag, in Deutschland und in Frankreich?"
+    )
+    told = next(part.text for part in answer.paragraphs if part.text.startswith("Nach Land"))
+    assert "Deutschland" in told and "Frankreich" in told
+    assert answer.unverified_numbers == ()

@@ -67,3 +67,18 @@ def test_two_ways_to_spread_a_model_are_two_specs(text: str) -> None:
     request = read(text)
     assert request.intent == "compare"
     assert [spec["parallel"] for spec in specs_of(request)] == [{"tensor": 2, "data": 1}, {"tensor": 1, "data": 2}]
+
+
+@pytest.mark.parametrize(
+    ("text", "sides"),
+    [
+        ("70B on H100 vs 32B on L40S for 20 users, 16k context?", [(70.0, None), (32.0, None)]),
+        ("8B auf 4090 oder 14B auf 2x 5090?", [(8.0, None), (14.0, 2)]),
+        ("70B auf 2x H100 gegen 32B auf einer L40S", [(70.0, 2), (32.0, 1)]),
+    ],
+)
+def test_each_side_has_its_size_and_only_the_counts_that_were_said(
+    text: str, sides: list[tuple[float, int | None]]
+) -> None:
+    specs = specs_of(read(text))
+    assert [(spec["model"]["params_b"], spec["hardware"][0].get("count")) for spec in specs] == sides
