@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from bot.compose import counting, own_hardware
+from bot.compose import counting, own_hardware, queueing
 from bot.compose.assumptions import assumption_views
 from bot.compose.draft import Draft
 from bot.compose.focus import availability as availability_in
@@ -24,9 +24,22 @@ from sizing.availability import USUAL_TARGET, Topology, copies_left, topology
 from sizing.defaults import Defaults
 from sizing.system.machine import system_of
 
-_FAILS: Final = re.compile(r"ausf(?:all|äll|aell)|\bdies\b|\bfails?\b|\bbreaks?\b|kaputt", re.IGNORECASE)
+_FAILS: Final = re.compile(
+    r"ausf(?:all|äll|aell)|\bdies\b|\bfails?\b|\bbreaks?\b|kaputt|goes? down|failures?\b", re.IGNORECASE
+)
+_ONE_FAILS: Final = re.compile(
+    r"\b(?:nodes?|servers?|cards?|gpus?|karten?|knoten|machines?|rechner)\b[^.?!]{0,30}?"
+    r"\b(?:fails?|breaks?|crash\w*|goes? down|failures?)\b(?! to)",
+    re.IGNORECASE,
+)
 _OTHER_INTENTS: Final = ("compare", "cost", "finetune", "power", "rag")
 _MOST_TRIED: Final = 3
+_NUMBERS: Final = {"zwei": 2, "two": 2, "drei": 3, "three": 3, "vier": 4, "four": 4, "fünf": 5, "five": 5}
+_IN_SERVERS: Final = re.compile(
+    rf"\b(\d{{1,2}}|{'|'.join(_NUMBERS)})\s(?:servern?|servers|nodes?|knoten|machines?|maschinen|rechnern?|hosts?)\b[^.?!]{{0,20}}?"
+    r"(?:\bmit\b|\bwith\b|\bof\b|\beach\b|\bje\b|à)",
+    re.IGNORECASE,
+)
 _CARDS_A_SERVER: Final = 8
 
 
@@ -65,9 +78,11 @@ def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: 
     """Fills the draft where it is asked what a failure leaves of a deployment, or what it takes for one not to be noticed."""
     fails = _FAILS.search(text) is not None
     said = (heard.request.get("other") or {}).get("redundancy")
-    if "availability" not in focuses(text) or not (said or fails) or heard.asks(*_OTHER_INTENTS):
+    one_fails = _ONE_FAILS.search(text) is not None
+    if not ("availability" in focuses(text) or one_fails) or not (said or fails) or heard.asks(*_OTHER_INTENTS):
         return False
-    sized = _deployment(heard, thread, defaults)
+    servers = _servers(text)
+    sized = _deployment(heard, thread, defaults, servers)
     if sized is None or not sized.estimate.ok or sized.figures["task"] != "inference":
         return False
     if not sized.estimate.fits:
@@ -76,7 +91,7 @@ def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: 
     draft.say("note", verdict_headline(sized, draft.words), draft.title("memory_verdict"))
     _say_target(draft, sized, text)
     if fails:
-        _write_failure(draft, sized, defaults)
+        _write_failure(draft, sized, defaults, servers)
     else:
         _write_spare(draft, sized, defaults)
     draft.assumptions = assumption_views(sized, draft.words)
@@ -106,8 +121,28 @@ def _target_text(draft: Draft, found: Topology, target: float) -> str:
     return draft.words.text("machine", f"availability_{found.name}", target=target * 100, **params)
 
 
-def _deployment(heard: Heard, thread: ThreadState, defaults: Defaults) -> Sized | None:
-    """What is talked of: "one card dies" names no new hardware, and an open count is the smallest that does."""
+def _servers(text: str) -> int:
+    """In how many servers the cards stand, as far as that is said."""
+    found = _IN_SERVERS.search(text)
+    if found is None:
+        return 1
+    written = found[1].lower()
+    return int(written) if written.isdigit() else _NUMBERS[written]
+
+
+def _in_servers(sized: Sized, servers: int, defaults: Defaults) -> Sized:
+    """A copy in each server where one holds it: nothing of a layer then goes over the network."""
+    devices = len(sized.devices)
+    if servers < 2 or devices % servers or sized.spec.get("parallel"):
+        return sized
+    spread = {"tensor": devices // servers, "pipeline": 1, "data": servers}
+    copies = size({**sized.spec, "parallel": spread}, defaults)
+    return copies if copies.estimate.ok and copies.estimate.fits else sized
+
+
+def _deployment(heard: Heard, thread: ThreadState, defaults: Defaults, servers: int) -> Sized | None:
+    """What is talked of: "one card dies" names no new hardware, an open count is the smallest that does, and cards of several servers
+    hold a copy in each."""
     spec: Spec = heard.specs[0] if len(heard.specs) == 1 else {}
     if not spec.get("model") or len(spec.get("hardware") or ()) != 1:
         return None
@@ -116,11 +151,11 @@ def _deployment(heard: Heard, thread: ThreadState, defaults: Defaults) -> Sized 
     same = entry.get("accelerator") == earlier.get("accelerator") and before.get("model") == spec["model"]
     if same and (earlier.get("count") or 1) > (entry.get("count") or 1):
         spec = {**spec, "hardware": before["hardware"]}
-    return counting.smallest(size(spec, defaults), defaults)
+    return _in_servers(counting.smallest(size(spec, defaults), defaults), servers, defaults)
 
 
-def _write_failure(draft: Draft, sized: Sized, defaults: Defaults) -> None:
-    """One of several cards is gone, or the only one."""
+def _write_failure(draft: Draft, sized: Sized, defaults: Defaults, servers: int) -> None:
+    """One of several cards is gone, or the only one, or a server with all of its own."""
     words, params = draft.words, _params(sized)
     copies = int(params["data"])
     speed = sized.estimate.speed
@@ -131,9 +166,9 @@ def _write_failure(draft: Draft, sized: Sized, defaults: Defaults) -> None:
         rate = {name: value * left for name, value in speed.output_tok_s_total.model_dump().items()}
         draft.material.add_rates(rate)
         draft.material.add_data({"copies": copies - 1})
-        draft.headline = words.text(
-            "failure", "copies", left=copies - 1, copies=copies, share=left, rate=rate, **params
-        )
+        key = "copies_server" if copies == servers else "copies"
+        draft.headline = words.text("failure", key, left=copies - 1, copies=copies, share=left, rate=rate, **params)
+        draft.lead = _carried(draft, sized, copies, defaults)
     elif len(sized.devices) == 1:
         draft.headline = words.text("failure", "single", **params)
     else:
@@ -141,6 +176,36 @@ def _write_failure(draft: Draft, sized: Sized, defaults: Defaults) -> None:
     _say_restart(draft, sized)
     other = draft.considered[-1].hardware if draft.considered and copies == 1 and len(sized.devices) > 1 else ""
     draft.say("note", words.text("failure", "next_left" if other else "next", left=other), draft.title("next_step"))
+
+
+def _carried(draft: Draft, sized: Sized, copies: int, defaults: Defaults) -> str:
+    """Whether the copies left take over all of the load: the requests held, and what arrives served; else what N+1 comes to."""
+    words, entry, each = draft.words, sized.spec["hardware"][0], len(sized.devices) // copies
+
+    def on(number: int) -> Sized:
+        parallel = {**(sized.spec.get("parallel") or {}), "tensor": sized.figures["tensor"], "data": number}
+        return size({**sized.spec, "hardware": [{**entry, "count": each * number}], "parallel": parallel}, defaults)
+
+    left, spare = on(copies - 1), on(copies + 1)
+    draft.considered += [left, spare]
+    figures = {
+        **left.figures,
+        "margin": abs(left.margin_gib or 0.0),
+        "spare": spare.hardware,
+        "spare_copies": copies + 1,
+    }
+    draft.material.add_data({"margin_gib": left.margin_gib or 0.0, "copies": copies + 1})
+    carries = bool(left.estimate.fits and (left.margin_gib or 0.0) >= 0 and not queueing.is_overloaded(left))
+    if carries:
+        return words.text("failure", "carried", **figures, rate=_rate_of(left))
+    if left.estimate.fits and (left.margin_gib or 0.0) >= 0:
+        return words.text("failure", "not_carried", **figures)
+    return words.text("failure", "not_held", **figures)
+
+
+def _rate_of(one: Sized) -> Any:
+    speed = one.estimate.speed
+    return speed.decode_tok_s_per_user if speed and speed.decode_tok_s_per_user else {"low": 0.0, "high": 0.0}
 
 
 def _write_stop(draft: Draft, sized: Sized, params: dict[str, Any], defaults: Defaults) -> None:

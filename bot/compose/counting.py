@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.sized import Sized, size
+from bot.sized import Sized, plain_spec, size, size_parsed
 from bot.thread import Spec, ThreadState
 from sizing.defaults import Defaults
+from sizing.enough import enough_of
+from sizing.errors import UserError
 from sizing.estimate import Estimate
-from sizing.spec import Targets
+from sizing.spec import Targets, WorkloadSpec
 
 _HOW_MANY: Final = re.compile(r"how many|wie ?viele?\b", re.IGNORECASE)
 _COUNTS: Final = (1, 2, 4, 8, 16)
@@ -45,7 +47,16 @@ def smallest(asked: Sized, defaults: Defaults) -> Sized:
         tried = size(_counted(asked.spec, count), defaults)
         if tried.estimate.verdict == "fits" and meets(tried.estimate, asked.parsed.targets):
             return tried
-    return asked
+    return _searched(asked, asked.parsed, defaults) or asked
+
+
+def _searched(asked: Sized, parsed: WorkloadSpec, defaults: Defaults) -> Sized | None:
+    """Split in other ways, or with a narrower cache: what the search finds on the same card."""
+    try:
+        found = enough_of(parsed, defaults) if parsed.task == "inference" and asked.estimate.ok else None
+    except UserError:
+        return None
+    return size_parsed(found[0], defaults, plain_spec(found[0]), found[1]) if found else None
 
 
 def ladder(sized: Sized, defaults: Defaults) -> list[Sized]:

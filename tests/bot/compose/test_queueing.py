@@ -137,3 +137,27 @@ def test_a_target_bounds_the_largest_load() -> None:
 
 def test_nothing_is_told_of_a_peak_where_nobody_asks() -> None:
     assert told(asked("Does Llama 3.1 8B fit on an L4 for 40 users?")) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Zwei Server mit je 4x L40S, Qwen3 32B FP8, 60 gleichzeitige Nutzer: was passiert, wenn ein Server ausfällt?",
+         ("Fällt ein Server aus, bedient 1 von 2", "50 %", "Das ist schon N+1")),
+        ("Three nodes with 2x H100 each, Qwen3 32B FP8, 40 concurrent users at 8k: what happens when one node fails?",
+         ("If one server fails, 2 of 3 keep serving", "67%", "N+1 already")),
+        ("Two nodes with 2x L40S each, Qwen3 14B FP8, 60 concurrent requests at 8k: what if a server dies?",
+         ("If one server fails, 1 of 2 keeps serving", "For N+1 it takes 6 × L40S, 3 copies")),
+    ],
+)  # fmt: skip
+def test_a_server_that_fails_leaves_the_copies_of_the_others(text: str, parts: tuple[str, ...]) -> None:
+    answer = asked(text)
+    told_first = f"{answer.headline} {answer.lead}".replace("\xa0", " ")
+    assert [part for part in parts if part not in told_first] == []
+    assert answer.unverified_numbers == ()
+
+
+def test_how_many_cards_is_searched_where_the_plain_layout_does_not_do() -> None:
+    """One split over all cards is not the only way: copies and a narrower cache serve more people on fewer cards."""
+    answer = asked("How many RTX 4090 do I need for Llama 3.1 8B, 150 concurrent chats of 8k?")
+    assert answer.estimates[0]["fits"] and answer.specs[0]["hardware"][0]["count"] > 1
