@@ -15,8 +15,8 @@ import bisect
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from bot.answer import Lang
@@ -67,11 +67,17 @@ _TOKEN = re.compile(
 _CITATION = re.compile(r"\[(\d{1,3})\]")
 _WORD = re.compile(r"[\w.\-+/:]+")
 _LEADING_NUMBER = re.compile(r"\d+(?:\.\d+)?$")
-_WHITE = re.compile(rf"{_SPACE}+")
+_WHITE = re.compile(_SPACE)
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]")
 _LONGEST_NAME = 160
 _LAST_DIGITS = 1e-9
+_WORD_WITHIN = 24
+_LAST_WORD = re.compile(r"([^\W\d_]+)[^\w]*$")
+_NEXT_WORD = re.compile(r"[^\w]*([^\W\d_]+)")
+_COUNTED: Final = re.compile(
+    r"(?:^| \+ )(?:\d+ × )?"
+)  # "2 × GPU 24 GB + RTX 3090": the number of each is written apart
 _LARGE: Final = (1e6, 1e9)  # "11.9 billion" is written from 11.9
 _KEPT_CHARACTERS = 300
 _SIZES: Final = {name: frozenset({1.0} | {s for d, s in _UNITS.values() if d == name}) for name, _ in _UNITS.values()}
@@ -82,12 +88,13 @@ _GROUPED = re.compile(r"^\d{1,3}(?:[.,’'\u202f]\d{3})+$")
 
 @dataclass(frozen=True)
 class Number:
-    """A number as it stands in a text: value in base units, half a unit of its last decimal, and its dimension."""
+    """A number as it stands in a text: value in base units, half a unit of its last decimal, its dimension, and the words beside it."""
 
     shown: str
     value: float
     tolerance: float
     dimension: str | None
+    beside: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 @dataclass
@@ -98,7 +105,7 @@ class Material:
     names: set[str] = field(default_factory=set)
     phrases: set[str] = field(default_factory=set)
     citations: int = 0
-    said: dict[str, set[float]] = field(default_factory=dict)
+    said: set[tuple[float, str, str]] = field(default_factory=set)
     written: Written | None = None
 
     def add(self, value: float, dimension: str = "any") -> None:
@@ -158,8 +165,7 @@ class Material:
         """The facts and names of another material beside those here; its citations stay with it."""
         for dimension, facts in other.facts.items():
             self.facts.setdefault(dimension, set()).update(facts)
-        for dimension, facts in other.said.items():
-            self.said.setdefault(dimension, set()).update(facts)
+        self.said |= other.said
         self.names |= other.names
         self.phrases |= other.phrases
 
@@ -186,7 +192,7 @@ class Material:
 
     def _say(self, numbers: Iterable[Number]) -> None:
         for number in numbers:
-            self.said.setdefault(number.dimension or "any", set()).add(number.value)
+            self.said.update((number.value, number.dimension or "count", word) for word in number.beside)
 
     def add_names(self, texts: Iterable[str]) -> None:
         """Names that may be written as they are ("Llama 3.3 70B"), and each of their words that holds a digit."""
@@ -194,14 +200,17 @@ class Material:
             self.names.update(_named(text))
             if len(text) <= _LONGEST_NAME and _DIGIT.search(text) and _LETTER.search(text):
                 self.phrases.add(_plain(text))
+                self.phrases.update(
+                    _plain(part) for part in _COUNTED.split(text) if _DIGIT.search(part) and _LETTER.search(part)
+                )
 
     def holds(self, number: Number) -> bool:
         """Whether some fact of the number's dimension rounds to it; without a unit any dimension will do."""
         return _holds(number, self.facts)
 
     def says(self, number: Number) -> bool:
-        """As `holds`, of what stands in a source alone."""
-        return _holds(number, self.said)
+        """Whether a source says the very number, beside the same word: a quotation neither rounds nor changes the unit."""
+        return any((number.value, number.dimension or "count", word) in self.said for word in number.beside)
 
     def accounts_for(self, figure: Figure, lang: Lang) -> bool:
         """Whether what the wording wrote is a figure of the material: to all its digits, else (worked out in passing) as it is shown."""
@@ -224,25 +233,25 @@ class Material:
         """The facts in order, once all are gathered."""
         return {dimension: sorted(facts) for dimension, facts in self.facts.items()}
 
-    def without_written(self, text: str, lang: Lang) -> str:
-        """The text with what the wording wrote blanked, where it wrote it and the value is a figure of the material."""
-        if self.written is None:
-            return text
-        lowered, kept = text.lower(), list(text)
-        for figure in self.written.figures:
-            places = list(figure.places_in(lowered))
-            if places and (not figure.values or self.accounts_for(figure, lang)):
-                for start, end in places:
-                    kept[start:end] = " " * (end - start)
+    def unexplained(self, text: str, lang: Lang) -> str:
+        """The text without the names of the material and without what the wording wrote, where that is a figure of the material."""
+        plain = _plain(text)
+        kept = list(plain)
+        for start, end in itertools.chain(self._phrases_in(plain), self._written_in(plain, lang)):
+            kept[start:end] = " " * (end - start)
         return "".join(kept)
 
-    def without_phrases(self, text: str) -> str:
-        """The text with the names of the material blanked, the longest first."""
-        plain = _plain(text)
-        for phrase in sorted(self.phrases, key=len, reverse=True):
+    def _phrases_in(self, plain: str) -> Iterator[tuple[int, int]]:
+        for phrase in self.phrases:
             if phrase in plain:
-                plain = re.sub(rf"(?<![\w.,]){re.escape(phrase)}(?!\w|[.,]\d)", " ", plain)
-        return plain
+                found = re.finditer(rf"(?<![\w.,]){re.escape(phrase)}(?!\w|[.,]\d)", plain)
+                yield from (match.span() for match in found)
+
+    def _written_in(self, plain: str, lang: Lang) -> Iterator[tuple[int, int]]:
+        for figure in self.written.figures if self.written else ():
+            places = list(figure.places_in(plain))
+            if places and (not figure.values or self.accounts_for(figure, lang)):
+                yield from places
 
 
 def _holds(number: Number, facts: Mapping[str, set[float]]) -> bool:
@@ -290,7 +299,17 @@ def _numbers_in(text: str, lang: Lang) -> tuple[Number, ...]:
     for place, (match, following) in enumerate(itertools.pairwise(matches)):
         if units[place] is None and rest[match.end() : following.start()] in ("–", "-"):
             units[place] = following["unit"]
-    return tuple(_number(match, unit, lang) for match, unit in zip(matches, units, strict=True))
+    return tuple(
+        replace(_number(match, unit, lang), beside=_beside(rest, match))
+        for match, unit in zip(matches, units, strict=True)
+    )
+
+
+def _beside(text: str, match: re.Match[str]) -> frozenset[str]:
+    """The word before a number and the word after it, each marked by its side; the ends of a text are words too."""
+    before = _LAST_WORD.search(text, max(0, match.start() - _WORD_WITHIN), match.start())
+    after = _NEXT_WORD.match(text, match.end(), match.end() + _WORD_WITHIN)
+    return frozenset((f"{before[1].casefold() if before else ''}<", f">{after[1].casefold() if after else ''}"))
 
 
 # An answer's estimates and the catalogue say the same few thousand things again and again.
@@ -304,7 +323,7 @@ def marks_in(text: str) -> tuple[str, ...]:
 
 def untraced(text: str, lang: Lang, material: Material) -> tuple[str, ...]:
     """The numbers, names with digits and citation marks of a text that the material does not hold."""
-    rest = material.without_phrases(material.without_written(text, lang))
+    rest = material.unexplained(text, lang)
     marks = [match[0] for match in _CITATION.finditer(rest) if not 1 <= int(match[1]) <= material.citations]
     words = [word for word in sorted(_named(rest)) if word not in material.names]
     traced = material.holds if material.written is None else material.says
@@ -313,7 +332,8 @@ def untraced(text: str, lang: Lang, material: Material) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    return _WHITE.sub(" ", text).casefold()
+    """In lower case with plain spaces, sign for sign."""
+    return _WHITE.sub(" ", text).lower()
 
 
 def _named(text: str) -> frozenset[str]:

@@ -16,6 +16,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, TypeVar
 
 _AROUND: Final = 10
+_NEAR: Final = 24
+_BLANK: Final = re.compile(r"\s")
+_WORD_AFTER: Final = re.compile(r" *([^\W\d_]+|×)")
+_WORD_BEFORE: Final = re.compile(r"([^\W\d_]+|×) *$")
+_UNITS: Final = frozenset(
+    {"gib", "gb", "mib", "kib", "tib", "mb", "ms", "s", "min", "h", "w", "kw", "kwh"}
+    | {"tok", "tokens", "t", "bit", "bits", "byte", "bytes", "tflops", "eur", "usd", "tage", "days"}
+)
+_COUNTED: Final = re.compile(r"(?<![\w.,])(\d+) × ")
+_COMPOUND: Final = re.compile(r"(?<![\w.,])\d+-[^\W\d_]{2,}")  # "16-pin"
 _FLAG: Final = re.compile(r"\d+(?:\.\d+)?")  # a value of a flag is written as code has it, in any language
 _open: ContextVar[Written | None] = ContextVar("written", default=None)
 
@@ -40,8 +50,8 @@ class Figure:
     after: str = ""
 
     def places_in(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where a lower-cased text has the figure in these surroundings, and not as a part of a longer number."""
-        wanted = f"{self.before}{self.shown}{self.after}".lower()
+        """Where a text in lower case with plain spaces has the figure in these surroundings, and not as a part of a longer number."""
+        wanted = _BLANK.sub(" ", f"{self.before}{self.shown}{self.after}").lower()
         found = text.find(wanted)
         while found >= 0:
             start = found + len(self.before)
@@ -52,12 +62,21 @@ class Figure:
 
     def _goes_on(self, text: str, place: int, step: int) -> bool:
         """Whether the number or a name that holds it goes on beyond the figure; what the template puts there does not count."""
+        if not self.name and not self.after and self.shown.isdigit() and _is_beside_word(text, place, step):
+            return True
         edge, around = (self.shown[0], self.before) if step < 0 else (self.shown[-1], self.after)
         if not edge.isdigit() or not 0 <= place < len(text):
             return False
         if text[place] in ".,’'" or (not around and text[place] in "/-"):
             return 0 <= place + step < len(text) and text[place + step].isdigit()
         return text[place].isdigit() or (not around and (text[place].isalpha() or text[place] == "_"))
+
+
+def _is_beside_word(text: str, place: int, step: int) -> bool:
+    """Whether a bare count has a word or a factor for a neighbour; such a count is written by a template, which knows its words."""
+    near = text[place : place + _NEAR] if step > 0 else text[max(0, place + 1 - _NEAR) : place + 1]
+    beside = _WORD_AFTER.match(near) if step > 0 else _WORD_BEFORE.search(near)
+    return beside is not None and beside[1] not in _UNITS
 
 
 @dataclass
@@ -89,6 +108,16 @@ class Written:
         if figure is not None:
             self._free[figure] -= 1
             self.placed[replace(figure, name=name, before=before[-_AROUND:], after=after[:_AROUND].rstrip(". "))] = None
+
+    def counts_in(self, text: str) -> None:
+        """A value of a flag, and the number of things that a name begins with ("4 × L40S"): neither is written by a method."""
+        if _FLAG.fullmatch(text):
+            self.note(text, float(text), None, 1.0)
+        for found in _COUNTED.finditer(text):
+            after = text[found.end(1) : found.end() + _AROUND]
+            self.placed[Figure(found[1], (float(found[1]),), None, 1.0, after=after)] = None
+        for name in _COMPOUND.findall(text):
+            self.literal(name)
 
     def literal(self, text: str) -> None:
         """Text of a template or a formula that itself holds a figure ("times 1.25")."""
@@ -141,17 +170,18 @@ def filled(template: str, write: Callable[[str, str], str]) -> str | None:
     written = _open.get()
     if written is None:
         return None
-    parts = list(string.Formatter().parse(template))
-    following = [part[0] for part in parts[1:]] + [""]
     out: list[str] = []
-    for (before, name, form, _), after in zip(parts, following, strict=True):
+    fields: list[tuple[int, str]] = []
+    for before, name, form, _ in string.Formatter().parse(template):
         out.append(literal(before))
         if name is not None:
             shown = write(name, form or "")
-            if not form and _FLAG.fullmatch(shown):
-                written.note(shown, float(shown), None, 1.0)
-            written.place(name, shown, before, after)
+            if not form:
+                written.counts_in(shown)
+            fields.append((len(out), name))
             out.append(shown)
+    for number, name in fields:
+        written.place(name, out[number], "".join(out[:number]), "".join(out[number + 1 :]))
     return "".join(out)
 
 

@@ -158,6 +158,8 @@ def _of_texts(lang: Lang) -> Material:
     found = Material()
     for part in literals(lang):
         found.add_source(part, lang)
+    # Which of them an answer holds, and where, is noted as it is written.
+    found.said.clear()
     return found
 
 

@@ -18,7 +18,9 @@ from bot.heard import Heard
 from bot.reply.wording import Wording
 from bot.sized import Sized, size
 from bot.thread import Spec, ThreadState, Turn
+from bot.understand.device_details import MOST_DEVICES
 from bot.understand.request import Clarify
+from bot.written import literal
 from sizing.defaults import Defaults
 
 # Without an answer to these nothing is worked out; an open contradiction is asked beside the answer for the last value.
@@ -238,10 +240,17 @@ def clarify_text(clarify: Clarify | None, draft: Draft) -> str:
     if clarify is None or code == "nothing_to_size":
         return words.text("clarify", _open_point(clarify))
     label = words.listed([_label(field, words) for field in clarify.fields])
-    values = words.listed(clarify.values)
+    values = literal(words.listed(clarify.values))
     draft.material.add_text(" ".join(clarify.values))
     key = "impossible_bare" if code == "impossible" and not values else code
-    return words.text("clarify", key, label=label[:1].upper() + label[1:], values=values, word=values)
+    asked = words.text("clarify", key, label=label[:1].upper() + label[1:], values=values, word=values)
+    return " ".join([asked, *_what_works(clarify, words)]) if code == "impossible" else asked
+
+
+def _what_works(clarify: Clarify, words: Wording) -> list[str]:
+    """What the fields of impossible values may hold instead."""
+    known = (field for field in clarify.fields if words.has("works", field))
+    return list(dict.fromkeys(words.text("works", field, most=MOST_DEVICES) for field in known))
 
 
 def _open_point(clarify: Clarify | None) -> str:

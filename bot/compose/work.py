@@ -14,6 +14,7 @@ from bot.explain import cite_devices, with_mark
 from bot.reply import names
 from bot.reply.wording import Wording
 from bot.sized import Sized, capacity_gib
+from bot.written import literal
 from sizing.defaults import Defaults
 from sizing.work.vectors import Index
 
@@ -204,11 +205,13 @@ def _transcribe(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
     if work.get("hours"):
         seconds = hours_as_seconds(work["hours"])
         add_times(draft, seconds)
-        draft.headline = words.text(
+        told = words.text(
             "headline", "transcribe_hours", hours=work["audio_hours"], time=span_time(seconds, words), **common
         )
+        draft.headline = f"{_keeps_up(draft, work['hours'])} {told}".strip()
     elif work.get("wanted_streams"):
-        draft.headline = words.text("headline", "transcribe_live", streams=streams, **common)
+        told = words.text("headline", "transcribe_live", streams=streams, **common)
+        draft.headline = f"{_carries(words, work)} {told}"
     else:
         draft.headline = words.text("headline", "transcribe", pace=work["real_time_batched"], **common)
     say(
@@ -224,6 +227,28 @@ def _transcribe(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
     else:
         live = words.text("work", "live_plain", streams=streams)
     say(draft, "live", "transcription", words.text("reason", "live_is_not_batch"), live)
+
+
+# Hours in which as much speech comes again, by the word for it.
+_AGAIN: Final = (
+    (re.compile(r"(?:per|a|pro|je|am|an?|each|every) (?:day|tag)\b|daily|täglich", re.IGNORECASE), 24.0),
+    (re.compile(r"(?:per|a|pro|je|in der|die|each|every) (?:week|woche)\b|weekly|wöchentlich", re.IGNORECASE), 168.0),
+    (re.compile(r"(?:per|a|pro|je|im|each|every) (?:month|monat)\b|monthly|monatlich", re.IGNORECASE), 730.0),
+)
+
+
+def _keeps_up(draft: Draft, hours: Range) -> str:
+    """Whether an archive that grows by so much in a time is done within it: yes, barely or no; nothing where no time is named."""
+    limit = next((period for pattern, period in _AGAIN if pattern.search(draft.sources.query)), None)
+    if limit is None:
+        return ""
+    return draft.words.text("leads", "yes" if hours["high"] <= limit else "perhaps" if hours["low"] <= limit else "no")
+
+
+def _carries(words: Wording, work: Mapping[str, Any]) -> str:
+    """Whether the device carries the streams that are wanted."""
+    found, wanted = work["live_streams"], work["wanted_streams"]
+    return words.text("leads", "yes" if found["expected"] >= wanted else "perhaps" if found["high"] >= wanted else "no")
 
 
 def _picture(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
@@ -286,7 +311,7 @@ def _usable_gib(sized: Sized) -> float:
 def _role(name: str, words: Wording) -> str:
     role, _, number = name.rpartition("_") if name[-1].isdigit() else (name, "", "")
     label = words.label("work", f"role_{role}") if words.has("work", f"role_{role}") else role
-    return f"{label} {number}".strip()
+    return literal(f"{label} {number}".strip())
 
 
 def _add_rates(draft: Draft, *rates: Range) -> None:

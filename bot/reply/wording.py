@@ -102,7 +102,7 @@ class Wording(string.Formatter):
     def label(self, section: str, key: str) -> str:
         """A short text that falls back to its key: labels of fields that the catalogue does not name."""
         found = catalogue(self.lang).get(section, {}).get(key)
-        return found if isinstance(found, str) else key.replace("_", " ")
+        return literal(found if isinstance(found, str) else key.replace("_", " "))
 
     def format_field(self, value: Any, format_spec: str) -> str:
         kind, _, argument = format_spec.partition(":")

@@ -1,11 +1,18 @@
 """The number guard: what it lets through and what it stops."""
 
+import re
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot import conversation
+from bot.compose.draft import Draft, finish
 from bot.guard import Material, numbers_in, untraced
-from bot.reply.wording import wording
+from bot.reply.wording import catalogue, wording
+from bot.thread import Context, ThreadState
+from bot.written import begin, end
 
 
 @pytest.fixture
@@ -92,3 +99,66 @@ def test_what_the_wording_writes_is_traced(lang: str, value: float) -> None:
 @given(st.text(max_size=300))
 def test_any_text_can_be_checked(text: str) -> None:
     assert isinstance(untraced(text, "de", Material()), tuple)
+
+
+ANSWERS = [
+    "Reicht eine RTX 4090 für Llama 3.3 70B in Q4_K_M, 32k Kontext, 10 Leute?",
+    "Does Qwen3 32B in FP8 fit on one L40S with 16k context and 8 users?",
+    "Llama 3.1 8B voll finetunen auf 4 x H100, Sequenz 4096",
+    "Under $2 per hour: which GPU for a 32B at fp8?",
+    "2 x L40S oder eine H100 für Qwen2.5 72B in int4?",
+    "How much VRAM does DeepSeek V3.1 need?",
+]
+_ANY_NUMBER = re.compile(r"(?<![\w.,/-])\d+(?:[.,]\d+)?(?![\w/]|[.,]\d)")
+
+
+@pytest.mark.parametrize("question", ANSWERS)
+def test_an_altered_number_of_an_answer_is_caught(question: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every number of every text in turn is put a seventh higher, or one higher where that is less."""
+    drafts: list[Draft] = []
+    monkeypatch.setattr(conversation, "finish", lambda draft, *rest: drafts.append(draft) or finish(draft, *rest))
+    answer, _ = conversation.respond(question, ThreadState(), Context())
+    assert answer.unverified_numbers == ()
+    caught = [
+        bool(untraced(altered, answer.lang, drafts[0].material))
+        for text in (answer.headline, answer.lead, *(paragraph.text for paragraph in answer.paragraphs))
+        for altered in _each_altered(text)
+    ]
+    assert len(caught) > 5
+    assert sum(caught) >= 0.95 * len(caught)
+
+
+def _each_altered(text: str) -> Iterator[str]:
+    for found in _ANY_NUMBER.finditer(text):
+        sign = "," if "," in found[0] else "."
+        value = float(found[0].replace(",", "."))
+        decimals = len(found[0].partition(sign)[2])
+        other = max(value + 10.0**-decimals, value * 8 / 7)
+        yield text[: found.start()] + f"{other:.{decimals}f}".replace(".", sign) + text[found.end() :]
+
+
+@pytest.mark.parametrize(
+    ("slot", "value", "stopped"),
+    [
+        ("need:gib", 39.5872, False),  # a figure of the material, to its last digit
+        ("need:gib", 39.7511, True),
+        ("need:gb", 39.5872, True),  # the figure in another unit
+        ("need:seconds", 39.5872, True),
+        ("n:count", 10, False),
+        ("n:count", 11, True),
+        ("rate:span", {"low": 33.2, "high": 52.4}, False),
+        ("rate:span", {"low": 33.2, "high": 61.9}, True),
+    ],
+)
+def test_what_is_written_is_a_figure_of_the_material(
+    slot: str, value: float, stopped: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    template = f"It needs {{{slot}}} in all."
+    monkeypatch.setitem(catalogue("en")["words"], "probe", template)
+    material = Material()
+    material.add_data({"need_gib": 39.5872, "users": 10, "rate_tok_s": {"low": 33.2, "high": 52.4}, "other_gib": 40.2})
+    material.written = begin()
+    text = wording("en").text("words", "probe", **{slot.partition(":")[0]: value})
+    end()
+    assert bool(untraced(text, "en", material)) is stopped
+    assert untraced(text.replace("It needs", "It has"), "en", material) != ()
