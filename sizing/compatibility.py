@@ -162,6 +162,26 @@ def _engine_kv(resolved: Resolved) -> Iterator[Blocker]:
             )
 
 
+def _cut_by_tensors(resolved: Resolved) -> Iterator[Blocker]:
+    """llama.cpp's `-sm tensor` refuses models with a latent cache, and runs with flash attention alone
+    (`llm_arch_supports_sm_tensor`, https://github.com/ggml-org/llama.cpp/blob/master/docs/multi-gpu.md)."""
+    asked = resolved.spec.engine
+    if asked.split_mode != "tensor" or resolved.engine.name not in _GGUF_ENGINES or len(resolved.devices) < 2:
+        return
+    if resolved.architecture.mla is not None or resolved.architecture.attention_type == "mla-compressed":
+        yield Blocker(
+            "latent_not_cut",
+            {"model": resolved.architecture.id},
+            f"split_mode tensor does not cut a latent cache as {resolved.architecture.id} has it; layer would work",
+        )
+    if asked.flash_attention is False:
+        yield Blocker(
+            "tensors_need_flash",
+            {"works": "layer"},
+            "split_mode tensor needs flash attention; leave it on, or take split_mode layer",
+        )
+
+
 def _format_kernels(resolved: Resolved) -> Iterator[Blocker]:
     if resolved.engine.name not in _SERVERS:
         return
@@ -268,7 +288,7 @@ def _idle_devices(resolved: Resolved) -> Iterator[Warning_]:
 
 
 _CHECKS: tuple[Callable[[Resolved], Iterator[Blocker]], ...] = (
-    _heads, _device_count, _engine_device, _capability_floor, _engine_format, _engine_kv, _format_kernels, _mixed,
+    _heads, _device_count, _engine_device, _capability_floor, _engine_format, _engine_kv, _cut_by_tensors, _format_kernels, _mixed,
 )  # fmt: skip
 _CAUTIONS: tuple[Callable[[Resolved], Iterator[Warning_]], ...] = (
     _weight_only,

@@ -107,7 +107,7 @@ class EngineRef(_Part):
     gpu_layers: Annotated[int, Field(ge=0, le=100000), NUMBER] | None = None
     cpu_moe_layers: Annotated[int, Field(ge=0, le=100000), NUMBER] | None = None
     tensor_overrides: str | list[str] | None = None
-    split_mode: Literal["layer", "row", "none"] | None = None
+    split_mode: Literal["layer", "row", "tensor", "none"] | None = None
     tensor_split: Annotated[tuple[Amount, ...], Field(max_length=256)] | None = None
     attention_max_mib: Count | None = None
     flash_attention: bool | None = None

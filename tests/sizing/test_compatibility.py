@@ -40,6 +40,8 @@ def resolved(card: str, count: int = 1, **spec: Any) -> Resolved:
         ("RTX 4090", 1, {"engine": {"name": "llama.cpp"}, "weights": "q4_k_m", "kv_cache": "nvfp4"}, "engine_without_kv_format"),
         ("RTX 4090", 1, {"engine": {"name": "ollama"}, "weights": "q4_k_m", "kv_cache": {"k": "q8_0", "v": "q5_1"}},
          "engine_without_kv_format"),
+        ("RTX 4090", 2, {"engine": {"name": "llama.cpp", "split_mode": "tensor"}, "model": "GLM-4.7-Flash"}, "latent_not_cut"),
+        ("RTX 4090", 2, {"engine": {"name": "llama.cpp", "split_mode": "tensor", "flash_attention": False}}, "tensors_need_flash"),
     ],
 )  # fmt: skip
 def test_what_cannot_run(card: str, count: int, spec: dict[str, Any], code: str) -> None:

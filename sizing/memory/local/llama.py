@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 
 from sizing.devices import Device, is_cpu
 from sizing.errors import UserError
@@ -112,11 +113,13 @@ def lay_out(
     on_cpu = all(is_cpu(device.accelerator) for device in cards)
     parts = split or _stated_split(asked.tensor_split, cards) or [_free_gib(device) for device in cards]
     by_layer = asked.split_mode in (None, "layer")
-    owned = parts if by_layer else [1.0, *[0.0] * (len(cards) - 1)]  # of row and none the first card owns all layers
+    owned = parts if by_layer else [1.0, *[0.0] * (len(cards) - 1)]  # of the other modes the first card owns all layers
     placement = place(caches.layers, None if on_cpu else wanted, owned, output_first=settings.output_counts_first)
     places = _places(resolved, settings, file, caches, weights, cards, placement)
     if asked.split_mode == "row":
         places = _by_rows(places, parts)
+    if asked.split_mode == "tensor":
+        places = _by_tensors(places, parts, resolved.architecture.kv_heads)
     return Layout(resolved, settings, file, caches, weights, cards, placement, places[:-1], places[-1])
 
 
@@ -158,6 +161,26 @@ def _by_rows(places: Sequence[Bytes], parts: Sequence[float]) -> tuple[Bytes, ..
     cards, host = places[:-1], places[-1]
     weights = sum(card.weights for card in cards)
     shared = (replace(card, weights=weights * part / sum(parts)) for card, part in zip(cards, parts, strict=True))
+    return (*shared, host)
+
+
+def _by_tensors(places: Sequence[Bytes], parts: Sequence[float], kv_heads: int) -> tuple[Bytes, ...]:
+    """Every layer cut over all cards (`-sm tensor`, ggml-org/llama.cpp#19378): weights in proportion, cache and state by whole heads
+    with the bounds rounded down; each card computes the whole graph and keeps a buffer for it."""
+    cards, host = places[:-1], places[-1]
+    whole, heads = cards[0], max(1, kv_heads)
+    bounds = [int(heads * reached / sum(parts) + 1e-9) for reached in accumulate(parts, initial=0.0)]
+    shares = [(stop - start) / heads for start, stop in pairwise(bounds)]
+    shared = (
+        replace(
+            card,
+            weights=sum(each.weights for each in cards) * part / sum(parts),
+            kv=whole.kv * share,
+            state=whole.state * share,
+            compute=whole.compute,
+        )
+        for card, part, share in zip(cards, parts, shares, strict=True)
+    )
     return (*shared, host)
 
 

@@ -359,6 +359,23 @@ def test_a_split_for_other_cards_is_refused(parts: list[float]) -> None:
         _plan("Qwen3-8B", count=2, context_tokens=4096, engine={"tensor_split": parts})
 
 
+@settings(max_examples=40, deadline=None)
+@given(MODELS, st.lists(st.sampled_from([1, 2, 3]), min_size=2, max_size=4))
+def test_layers_cut_over_cards_lose_nothing(model: str, parts: list[int]) -> None:
+    """`-sm tensor`: weights in proportion, cache by whole heads, and the graph's buffer on every card."""
+    fields: dict[str, Any] = {"card": "H200", "context_tokens": 8192}
+    alone = _plan(model, **fields)
+    cut = _plan(model, count=len(parts), engine={"split_mode": "tensor", "tensor_split": parts}, **fields)
+    for name in ("weights_bytes", "kv_bytes", "state_bytes"):
+        whole = getattr(alone.devices[0], name)
+        assert sum(getattr(device, name) for device in cut.devices) == pytest.approx(whole, rel=1e-6)
+        assert all(getattr(device, name) <= whole for device in cut.devices)
+    assert {device.activations_bytes for device in cut.devices} == {alone.devices[0].activations_bytes}
+    heads = _resolved(model, **fields).architecture.kv_heads
+    counts = [device.kv_bytes / alone.devices[0].kv_bytes * heads for device in cut.devices]
+    assert counts == pytest.approx([round(count) for count in counts])
+
+
 def test_experts_in_ram_leave_no_card_empty() -> None:
     """`--n-cpu-moe` counts from the first layer: with the engine's own split the first card would hold attention alone."""
     fields: dict[str, Any] = {"count": 2, "context_tokens": 8192}

@@ -125,6 +125,44 @@ def test_pipeline_stages_sum_to_the_whole(model: str, chosen: str, stages: int) 
     assert total == pytest.approx(whole.sharded_bytes + twice, rel=1e-3)
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    model=models,
+    engine=st.sampled_from(["vllm", "sglang", "tensorrt-llm"]),
+    context=contexts,
+    each=st.integers(1, 50),
+    ranks=st.sampled_from([2, 4, 8]),
+)
+def test_attention_apart_never_caches_more_on_a_device(
+    model: str, engine: str, context: int, each: int, ranks: int
+) -> None:
+    """Ranks that each keep the cache of their own sequences: never more on a device than a tensor group would hold there."""
+    fields: dict[str, Any] = {"context_tokens": context, "concurrency": each * ranks}
+    chosen = {"name": engine, "data_parallel_attention": True}
+    together = plan(model, engine={"name": engine}, **fields)
+    apart = plan(model, engine=chosen, parallel={"tensor": 8 // ranks, "data": ranks}, **fields)
+    assert {blocker.code for blocker in apart.blockers} <= {"heads_not_divisible"} and len(apart.devices) == 8
+    assert apart.devices[0].kv_bytes <= together.devices[0].kv_bytes * (1 + 1e-9)
+    if architecture(model).mla is not None:
+        assert apart.devices[0].kv_bytes == pytest.approx(together.devices[0].kv_bytes / ranks)
+
+
+@settings(max_examples=60, deadline=None)
+@given(model=models, engine=engines, context=contexts, pair=st.sampled_from([(1, 2), (2, 4), (4, 8)]))
+def test_cutting_finer_never_loses_bytes_nor_burdens_a_device(
+    model: str, engine: str, context: int, pair: tuple[int, int]
+) -> None:
+    """Over all devices a finer cut holds at least as much (some parts repeat), on each at most as much."""
+    coarse, fine = (
+        plan(model, engine={"name": engine}, context_tokens=context, parallel={"tensor": degree},
+             hardware=[{"accelerator": "H200", "count": degree}]) for degree in pair
+    )  # fmt: skip
+    for name in ("weights_bytes", "kv_bytes"):
+        one, other = (sum(getattr(device, name) for device in found.devices) for found in (coarse, fine))
+        assert other >= one * (1 - 1e-3)
+        assert getattr(fine.devices[0], name) <= getattr(coarse.devices[0], name) * (1 + 1e-9)
+
+
 @given(layers=st.integers(1, 200), stages=st.integers(1, 64))
 def test_stages_share_the_layers(layers: int, stages: int) -> None:
     sizes = stage_sizes(layers, stages)
