@@ -22,6 +22,11 @@ from knowledge.database_url import database_url
 
 # Slack waits three seconds for an acknowledgement: give up on a locked file early enough to answer 500 and be asked again.
 _SQLITE_BUSY_MS: Final = 2_000
+# A server that is gone without a word is noticed: while connecting after 5 s, by unanswered probes or bytes after 15 to 25 s. One
+# that is there and does not answer is for `bot.offload`, which does not wait for it.
+_POSTGRES: Final = {
+    "connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 15_000,
+}  # fmt: skip
 _MIGRATION_LOCK: Final = 7_315_001
 _WRITES: Final = "writes"
 
@@ -30,8 +35,7 @@ def engine_for(url: str) -> Engine:
     """An engine for a `DATABASE_URL`: SQLite in WAL mode or PostgreSQL."""
     parsed = database_url(url)
     if parsed.get_backend_name() == "postgresql":
-        options = {"connect_timeout": 5}
-        return create_engine(parsed, pool_pre_ping=True, pool_size=8, connect_args=options)
+        return create_engine(parsed, pool_pre_ping=True, pool_size=8, connect_args=dict(_POSTGRES))
     engine = create_engine(parsed)
     event.listen(engine, "connect", _set_up_sqlite)
     _Writers().watch(engine)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import threading
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from bot.answer import Lang, Paragraph
 from bot.guard import Material, marks_in, numbers_in, untraced
 from bot.prose import sentences
 from bot.thread import Phraser
+from bot.understand.breaker import Breaker
 from sizing.errors import SizewiseError
 
 TIMEOUT_S: Final = 8.0
@@ -38,11 +40,17 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class ModelPhraser:
-    """Words paragraphs with a LangChain chat model; `spent` counts the paragraphs of one answer against `budget`."""
+    """Words paragraphs with a LangChain chat model; `spent` counts the paragraphs of one answer against `budget`.
+
+    Each is waited for `timeout_s` at most, whatever the provider's package makes of its own limit, and an answer whose model
+    hung or failed once asks it no more. One that does so again and again is left alone for a while by all answers.
+    """
 
     model: Any
     budget: int = 6
     spent: int = field(default=0)
+    timeout_s: float = TIMEOUT_S
+    breaker: Breaker = field(default_factory=Breaker)
 
     def for_answer(self) -> ModelPhraser:
         """The same model with its whole budget: a process uses one phraser for all its answers."""
@@ -50,15 +58,36 @@ class ModelPhraser:
 
     def rephrase(self, text: str, lang: Lang) -> str | None:
         """The model's wording as it is streamed, or None once the budget is used up or the model fails."""
-        if self.spent >= self.budget:
+        if self.spent >= self.budget or not self.breaker.allows():
             return None
         self.spent += 1
-        try:
-            return self._whole(text, lang)
-        # A provider's package may raise anything; the user then reads our own text, and the log says what failed.
-        except Exception as fault:  # noqa: BLE001
-            _log.warning("phrasing failed: %s", type(fault).__name__)
-            return None
+        found = self._within_time(text, lang)
+        if found:
+            self.breaker.succeeded()
+            return found[0]
+        self.spent = self.budget
+        if self.breaker.failed():
+            _log.warning("phrasing is left out for %s s", self.breaker.pause_s)
+        return None
+
+    def _within_time(self, text: str, lang: Lang) -> list[str | None]:
+        """What came of it; nothing where the model failed or took too long. The thread is a daemon: a hang ends with us."""
+        found: list[str | None] = []
+
+        def ask() -> None:
+            try:
+                found.append(self._whole(text, lang))
+            # A provider's package may raise anything; the user then reads our own text, and the log says what failed.
+            except Exception as fault:  # noqa: BLE001
+                _log.warning("phrasing failed: %s", type(fault).__name__)
+
+        thread = threading.Thread(target=ask, daemon=True, name="phrasing")
+        thread.start()
+        thread.join(self.timeout_s)
+        if thread.is_alive():
+            _log.warning("phrasing took longer than %s s", self.timeout_s)
+            return []
+        return found
 
     def _whole(self, text: str, lang: Lang) -> str | None:
         """The streamed wording; None where it is empty or longer than a paragraph may be. Half a wording is none."""

@@ -160,11 +160,11 @@ class VectorIndex:
 
     @cached_property
     def _client(self) -> "ClientAPI":
-        import chromadb
-        from chromadb.config import Settings as ChromaSettings
-
-        quiet = ChromaSettings(anonymized_telemetry=False)
         if not self._settings.chroma_url:
+            import chromadb
+            from chromadb.config import Settings as ChromaSettings
+
+            quiet = ChromaSettings(anonymized_telemetry=False)
             return chromadb.PersistentClient(str(self._settings.data / "chroma"), settings=quiet)
         address = urlsplit(self._settings.chroma_url)
         if not address.hostname or address.scheme not in ("http", "https"):
@@ -172,7 +172,9 @@ class VectorIndex:
                 "CHROMA_URL", self._settings.chroma_url, "CHROMA_URL must be an address such as http://chroma:8000."
             )
         ssl = address.scheme == "https"
-        return chromadb.HttpClient(address.hostname, address.port or (443 if ssl else 8000), ssl=ssl, settings=quiet)
+        from knowledge.chroma_client import client_of
+
+        return client_of(address.hostname, address.port or (443 if ssl else 8000), ssl=ssl)
 
 
 @contextmanager

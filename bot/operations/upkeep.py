@@ -20,7 +20,7 @@ async def forget_what_is_old(holdings: Holdings, offload: Offload, days: float, 
     """Delete threads without a turn for so many days, until cancelled; 0 keeps them."""
     while days > 0:
         try:
-            count = await offload.database(holdings.forget_older, days)
+            count = await offload.at_leisure(holdings.forget_older, days)
             log.info("old threads deleted", count=count, days=days)
         except SQLAlchemyError as error:
             log.error("old threads not deleted", error=type(error).__name__)

@@ -24,7 +24,7 @@ def register(app: AsyncApp, room: Room) -> None:
         log.error("app uninstalled", team=team)
         room.token_alive = room.workspaces.many
         await room.workspaces.forget(room.workspaces.here)
-        await room.offload.database(room.store.forget_team, team)
+        await room.offload.at_leisure(room.store.forget_team, team)
 
     async def revoked(event: dict[str, Any]) -> None:
         bots = (event.get("tokens") or {}).get("bot") or []

@@ -94,7 +94,12 @@ async def _serve(settings: Settings, responder: Responder | None) -> int:
         watch = asyncio.create_task(_watch(room, server))
         await server.serve()
         watch.cancel()
-        return 0 if server.asked_to_stop else 1
+        code = 0 if server.asked_to_stop else 1
+    if room.offload.hanging():
+        # The interpreter would wait for these threads, and a supervisor for the interpreter; their turns are given back or lapse.
+        log.error("work does not end", code=code)
+        os._exit(code)
+    return code
 
 
 class _Server(uvicorn.Server):
@@ -126,7 +131,7 @@ async def running(settings: Settings, responder: Responder | None = None) -> Asy
     offload = Offload(settings.compute_workers, processes)
     engine = engine_for(settings.database)
     try:
-        await offload.database(migrate, engine)
+        await offload.at_leisure(migrate, engine)
         async with connections() as session:
             room = await _room(settings, engine, offload, session, responder)
             bolt = build(room)

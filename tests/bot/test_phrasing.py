@@ -1,13 +1,16 @@
 """A language model may word what stands, and nothing else: hostile models against the guard."""
 
+import socket
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 from bot.answer import Paragraph
 from bot.conversation import Context, ThreadState, respond
 from bot.phrasing import ModelPhraser, PhrasingUnavailable, phraser_for, rephrased
+from bot.understand.breaker import Breaker
 
 TEXT = "70 % of the need is KV cache: 320 KiB per token, times 32k tokens [1]. An RTX 4090 offers 23.5 GiB."
 PARAGRAPH = Paragraph(kind="why", title="Why:", text=TEXT)
@@ -113,3 +116,48 @@ def test_each_answer_has_the_whole_budget() -> None:
     for asked in (1, 2):
         respond("Llama 3.1 8B in FP8 on an L4, 8k context, 5 users", ThreadState(), context)
         assert len(model.asked) == asked
+
+
+class SocketModel:
+    """Asks a server as a provider's package does, without a time limit of its own."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.asked = 0
+
+    def stream(self, messages: Any) -> Iterator[_Chunk]:
+        self.asked += 1
+        with httpx.stream("POST", self.url, json={"messages": str(messages)}, timeout=None) as response:
+            for text in response.iter_text():
+                yield _Chunk(text)
+
+
+@pytest.fixture
+def hanging() -> Iterator[str]:
+    """A server that accepts connections and answers none; those still open at the end are closed with it."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(64)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+
+
+@pytest.mark.parametrize("lang", ["de", "en"])
+def test_a_model_that_hangs_costs_one_wait_an_answer_and_then_none(hanging: str, lang: Any) -> None:
+    """The answer is whole, in our own words; after three of them nobody waits for that model."""
+    clock = [0.0]
+    model = SocketModel(hanging)
+    phraser = ModelPhraser(model, timeout_s=0.2, breaker=Breaker(clock=lambda: clock[0]))
+    text = {
+        "de": "Warum passt Llama 3.3 70B in FP8 nicht auf eine RTX 4090?",
+        "en": "Why does Llama 3.3 70B in FP8 not fit an RTX 4090?",
+    }
+    ours, _ = respond(text[lang], ThreadState(), Context(answer_id="a"))
+    asked = []
+    for _ in range(5):
+        answer, _ = respond(text[lang], ThreadState(), Context(answer_id="a", phraser=phraser))
+        assert answer == ours
+        asked.append(model.asked)
+    assert asked == [1, 2, 3, 3, 3]
+    clock[0] = phraser.breaker.pause_s + 1
+    respond(text[lang], ThreadState(), Context(answer_id="a", phraser=phraser))
+    assert model.asked == 4, "one question tries whether it is back"

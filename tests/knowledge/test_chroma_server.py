@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import httpx
 import pytest
 from chromadb.api.shared_system_client import SharedSystemClient
 
-from knowledge import notes
+from knowledge import chroma_client, notes
 from knowledge.service import Knowledge
 from knowledge.settings import Settings
 from tests.knowledge.test_index import Letters
@@ -57,6 +58,15 @@ class Server:
                 return bool(answer.status == 200)
         except OSError:
             return False
+
+    def freeze(self) -> None:
+        """It accepts connections from now on and answers none: the system does that for a process that is stopped."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
         if self.process is not None:
@@ -146,6 +156,26 @@ def test_a_server_that_goes_costs_the_vectors_and_says_so(
     knowledge._asked_again_at = 0.0
     assert found(knowledge) == ("zoo.txt", "hybrid")
     assert knowledge.status().message.startswith("hybrid")
+
+
+def test_a_server_that_hangs_costs_the_vectors_and_no_more_than_a_wait(
+    knowledge: Knowledge, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Knowledge(knowledge.settings)
+    monkeypatch.setattr(chroma_client, "TIMEOUT_S", 0.5)
+    server.freeze()
+    # One that was connected before waits as long as it was told then, a new one as long as it is told now.
+    assert knowledge._vectors is not None
+    knowledge._vectors._client._server._session.timeout = httpx.Timeout(0.5)  # type: ignore[attr-defined]
+    for asked in (knowledge, other):
+        assert found(asked) == ("zoo.txt", "bm25")
+        assert server.url in asked.status().message
+        asked.build()
+    server.thaw()
+    for asked in (knowledge, other):
+        asked._asked_again_at = 0.0
+        assert found(asked) == ("zoo.txt", "hybrid")
+    other.close()
 
 
 def test_a_server_that_was_never_there_is_no_reason_to_fail(knowledge: Knowledge, server: Server) -> None:
