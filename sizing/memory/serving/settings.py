@@ -120,7 +120,7 @@ def _sequences(resolved: Resolved, large: bool, v1: bool) -> int:
 
 def _step_tokens(resolved: Resolved, large: bool, v1: bool) -> int:
     if resolved.engine.name == "sglang" and resolved.devices:
-        return prefill_tokens(resolved.devices[0])
+        return prefill_tokens(resolved, resolved.devices[0])
     if resolved.engine.name == "tgi":
         return c.TGI_STEP_TOKENS
     if resolved.engine.name != "vllm":

@@ -12,6 +12,7 @@ from sizing.spec import parse_spec
 from sizing.units import GIB, gib
 from sizing.verdict import verdict
 
+OLD = {"as_of": "2026-01"}  # before SGLang captured graphs of the prefill
 LLAMA, DEEPSEEK = "meta-llama/Llama-3.1-8B-Instruct", "deepseek-ai/DeepSeek-V3"
 
 
@@ -168,10 +169,15 @@ def test_decode_context_parallelism_splits_the_tokens() -> None:
 @pytest.mark.parametrize(
     ("card", "count", "engine", "reserve_mib"),
     [
-        ("RTX 4090", 1, {}, 512 + 2048 * 1.5 + 24 * 2 + 128),
-        ("RTX 4090", 4, {}, 512 + 2048 * 1.5 + 80 * 2 + 512),
-        ("H100", 1, {}, 512 + 8192 * 1.5 + 256 * 2 + 128),
-        ("H100", 8, {"speculative": {"method": "eagle3"}}, 512 + 8192 * 1.5 + 512 * 2 + 1024 + 2048),
+        ("RTX 4090", 1, OLD, 512 + 2048 * 1.5 + 24 * 2 + 128),
+        ("RTX 4090", 4, OLD, 512 + 2048 * 1.5 + 80 * 2 + 512),
+        ("H100", 1, OLD, 512 + 8192 * 1.5 + 256 * 2 + 128),
+        ("H100", 8, {"speculative": {"method": "eagle3"}, **OLD}, 512 + 8192 * 1.5 + 512 * 2 + 1024 + 2048),
+        ("RTX 4090", 1, {}, 512 + 4096 * 1.5 + 48 * 2 + 128 + 50 * 8),
+        ("RTX 4090", 4, {"version": "0.5.20"}, 512 + 4096 * 1.5 + 160 * 2 + 512 + 50 * 8),
+        ("RTX 4090", 1, {"enforce_eager": True}, 512 + 4096 * 1.5 + 128),
+        ("H100", 1, {"max_num_batched_tokens": 16384}, 512 + 16384 * 1.5 + 256 * 2 + 128 + 74 * 8),
+        ("H100", 8, {"speculative": {"method": "eagle3"}}, 512 + 8192 * 1.5 + 512 * 2 + 1024 + 58 * 8),
         ("B200", 1, {"max_num_batched_tokens": 4096}, 10 * 1024),
     ],
 )
