@@ -98,14 +98,28 @@ def _rates(draft: Draft, read_bytes: float) -> str:
 
 def write_cpu_only(draft: Draft, threads: float) -> bool:
     """Without a card: what a model of everyday size reads for each token, and how fast which memory is."""
+    draft.headline = draft.words.text("headline", "cpu_only", threads=threads)
+    _say_example(draft)
+    draft.material.add(threads)
+    draft.material.add(_EXAMPLE_CORES)
+    draft.say("note", draft.words.text("machine", "cpu_threads", threads=threads, cores=_EXAMPLE_CORES))
+    return True
+
+
+def write_cores(draft: Draft, cores: float) -> bool:
+    """A processor with so many cores and nothing else: memory channels and not cores decide, for one and for many at once."""
+    draft.material.add(cores)
+    draft.headline = draft.words.text("leads", "cores", cores=cores)
+    _say_example(draft)
+    shared = draft.words.text("leads", "cores_shared")
+    draft.say("note", with_mark(shared, draft.sources.topic("batching", shared)))
+    return True
+
+
+def _say_example(draft: Draft) -> None:
     words = draft.words
     read = weights_bytes(resolve_model(ModelRef(id=_EXAMPLE_MODEL))[0], resolve_format(_EXAMPLE_FORMAT))
-    draft.material.add(threads)
     draft.material.add(read, "bytes")
-    draft.material.add(_EXAMPLE_CORES)
     draft.material.add_names(["8B", "Q4_K_M", "8 GB"])
-    draft.headline = words.text("headline", "cpu_only", threads=threads)
     text = words.text("machine", "cpu_example", read=read / GB, rates=_rates(draft, read))
     draft.say("note", with_mark(text, draft.sources.topic("cpu", text)), draft.title("cpu"))
-    draft.say("note", words.text("machine", "cpu_threads", threads=threads, cores=_EXAMPLE_CORES))
-    return True

@@ -39,7 +39,7 @@ def say_why(draft: Draft, sized: Sized, heard: Heard, question: str, *, told: bo
     if paragraph is not None:
         draft.paragraphs.append(paragraph)
     if heard.asks("explain"):
-        passages.say_explanation(draft, question, named=heard.intent != "explain")
+        passages.say_explanation(draft, question, named=True)
 
 
 def say_warnings(draft: Draft, sized: Sized) -> None:

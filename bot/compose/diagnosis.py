@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from bot.compose import failed_start
+from bot.compose import failed_start, leading
 from bot.compose.draft import Draft
 from bot.explain import with_mark
 from bot.heard import Heard
@@ -32,6 +32,10 @@ _MOST_HELP = 4
 def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: Defaults) -> bool:
     """Fills the draft from a log or from figures of a monitor; False where the message holds none."""
     seen = observe(text)
+    if seen is None and leading.asks_of_failed_start(heard, text):
+        sized = _sized(heard, thread, defaults)
+        told = Observation(sources=("figures",), fault="out_of_memory")
+        return _is_server(sized) and failed_start.write(draft, sized, told, defaults)
     if seen is None or (seen.sources == ("figures",) and not _ASKS_WHY.search(text)):
         return False
     sized = _at_load(_sized(heard, thread, defaults), seen, defaults)
@@ -58,6 +62,10 @@ def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: 
         helps = draft.words.listed((draft.words.text("help", code) for code in found.changes[:_MOST_HELP]), "or")
         draft.say("note", _sentence(helps), draft.title("helps"))
     return True
+
+
+def _is_server(sized: Sized | None) -> bool:
+    return sized is not None and sized.resolved is not None and sized.resolved.engine.kind == "server"
 
 
 def _sized(heard: Heard, thread: ThreadState, defaults: Defaults) -> Sized | None:

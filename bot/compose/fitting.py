@@ -29,6 +29,11 @@ _ASKS_LOADER: Final = re.compile(
 _ACTIVATIONS_MATTER = 0.5
 
 
+def reports_out_of_memory(question: str) -> bool:
+    """Whether a run that ran out of memory is told of."""
+    return _RAN_OUT.search(question) is not None
+
+
 def say_fitting(draft: Draft, sized: Sized) -> None:
     """Limits of the run on its hardware, the steps that make it fit, and what lies beside it."""
     spec = sized.parsed

@@ -6,11 +6,12 @@ from bot.compose import best_model, cost_answer, cost_bill, cost_headlines, lead
 from bot.compose.common import write_fault
 from bot.compose.draft import Draft
 from bot.compose.runnable import PROBE, runnable
-from bot.explain import cite_devices
+from bot.explain import cite_devices, is_about_speed, with_mark
 from bot.heard import Heard
 from bot.sized import Sized, size
 from sizing.defaults import Defaults
 
+_SEVERAL = 2
 # These are about the machine, not about models that would run on it.
 _ABOUT_THE_MACHINE = ("power", "system", "explain", "cost", "rag")
 
@@ -49,10 +50,25 @@ def _write_machine(draft: Draft, probe: Sized, heard: Heard, question: str, defa
         draft.headline = own
         topics.say_asked(draft, probe, heard, speed=False)
         passages.say_explanation(draft, question)
-    elif not passages.write_explanation(draft, question):
-        draft.headline = words.text("explain", "no_source")
+    elif passages.write_explanation(draft, question):
+        draft.sized = []  # nothing was worked out, so there is nothing to start
+    else:
+        draft.sized = []
+        _write_several(draft, probe, heard, question)
         topics.say_asked(draft, probe, heard, speed=False)
     cite_devices([probe], draft.sources)
+
+
+def _write_several(draft: Draft, probe: Sized, heard: Heard, question: str) -> None:
+    """What several cards cost where they are slow together; else it is the model that is missing."""
+    words = draft.words
+    if len(probe.devices) < _SEVERAL or not (is_about_speed(question) or "speed" in question.casefold()):
+        draft.headline = words.text("leads", "depends", hardware=probe.hardware)
+        return
+    kind, topic = ("training", "data_parallel") if heard.intent == "finetune" else ("cards", "tensor_parallel")
+    told = words.text("leads", f"slow_{kind}")
+    draft.headline = with_mark(told, draft.sources.topic(topic, told))
+    draft.say("note", words.text("leads", f"slow_{kind}_next"), draft.title("next_step"))
 
 
 def _write_models(draft: Draft, sized: Sized, heard: Heard, defaults: Defaults) -> None:

@@ -55,6 +55,11 @@ def asks_why(heard: Heard, question: str) -> bool:
     return heard.asks("explain") and _WHY.search(question) is not None and not _FAILED.search(question)
 
 
+def asks_of_failed_start(heard: Heard, question: str) -> bool:
+    """Whether it is asked why an engine does not start."""
+    return heard.intent == "explain" and _FAILED.search(question) is not None
+
+
 def causes(draft: Draft, sized: Sized, heard: Heard, question: str) -> list[str]:
     """Sentences that say why, the one nearest to the question first; none where the estimate gives no reason."""
     measured = observed_text(draft, sized, heard, question)

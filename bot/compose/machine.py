@@ -19,6 +19,10 @@ from sizing.spec import WorkloadSpec
 from sizing.system.ram import SERVICES_GB
 
 _POWER: Final = frozenset({"heat", "supply", "circuit", "energy", "limit", "ram"})
+_RAM: Final = r"\b(?:d?ram|arbeitsspeicher|ddr[345])\b"
+_ENOUGH: Final = r"\b(?:enough|reich\w*|genug|sufficient|genüg\w*|need\w*|brauch\w*|how much|wie ?viel|zu wenig|too little|more|mehr)\b"
+# RAM that is only listed among what a machine has is no question on it.
+_ASKS_RAM: Final = re.compile(rf"{_ENOUGH}[^.?!]{{0,60}}{_RAM}|{_RAM}[^.?!]{{0,40}}(?:{_ENOUGH}|\?)", re.IGNORECASE)
 _MODELS: Final = re.compile(r"model", re.IGNORECASE)
 _SLOWER: Final = re.compile(
     r"slow|faster|langsam|schneller|los(?:e|ing|s)\b|verlier|verlust|kostet|\bcosts?\b|impact|effect|auswirk|bleibt|left|"
@@ -35,9 +39,15 @@ def write(draft: Draft, spec: Spec, heard: Heard, text: str, defaults: Defaults)
     if parsed is None:
         return False
     if not (
-        heard.intent in ("power", "system") or _names_machine(spec, heard, text) or _asks_of_limit(parsed, heard, text)
+        heard.intent in ("power", "system")
+        or _names_machine(spec, heard, text)
+        or _asks_of_limit(parsed, heard, text)
+        or _is_processor(spec)
     ):
         return False
+    cores = (heard.request.get("other") or {}).get("cpu_cores")
+    if cores and not spec.get("model") and _is_processor(spec):
+        return cardless.write_cores(draft, float(cores))
     if spec.get("hardware") and not spec.get("model"):
         probe = Sized(spec, parsed, size({**spec, "model": {"id": "Qwen/Qwen3-8B"}}, defaults).estimate, None)
         return probe.estimate.ok and system.write_machine(draft, probe, heard, text)
@@ -50,6 +60,12 @@ def write(draft: Draft, spec: Spec, heard: Heard, text: str, defaults: Defaults)
         return cardless.write_channels(draft, parsed)
     threads = focus.threads(text) or (heard.request.get("other") or {}).get("cpu_cores")
     return bool(threads) and not spec.get("model") and cardless.write_cpu_only(draft, float(threads or 0))
+
+
+def _is_processor(spec: Spec) -> bool:
+    """No card, only a processor."""
+    names = [str(entry.get("accelerator") or "") for entry in spec.get("hardware") or ()]
+    return bool(names) and all(name.startswith("cpu-") for name in names)
 
 
 def _names_machine(spec: Spec, heard: Heard, text: str) -> bool:
@@ -108,7 +124,7 @@ def _with_services(spec: Spec, text: str) -> Spec:
 
 def _about_ram(spec: Spec, text: str) -> bool:
     """ "Are 16 GB of RAM enough for a server with …": RAM is named, a card is, a model is not."""
-    return bool((spec.get("host") or {}).get("ram_gb")) and not spec.get("model") and "ram" in focus.focuses(text)
+    return bool((spec.get("host") or {}).get("ram_gb")) and not spec.get("model") and _ASKS_RAM.search(text) is not None
 
 
 def _about_the_machine(spec: Spec, text: str) -> bool:
@@ -119,5 +135,6 @@ def _about_the_machine(spec: Spec, text: str) -> bool:
         and not spec.get("model")
         and asked != ()
         and asked[0] in _POWER
+        and (asked[0] != "ram" or _ASKS_RAM.search(text) is not None)
         and not _MODELS.search(text)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from bot.compose import headline
@@ -17,6 +18,11 @@ from sizing.defaults import Defaults
 from sizing.estimate import Range
 from sizing.sensitivity import best_format
 
+_EXAMPLES: Final = ("meta-llama/Llama-3.3-70B-Instruct", "Qwen/Qwen3-32B", "Qwen/Qwen3-14B", "Qwen/Qwen3-8B")
+_EXAMPLE_FORMAT: Final = "4bit"
+_DOES_WITHOUT: Final = re.compile(
+    r"sinnvoll|überhaupt|möglich|\bgeht\b|useful|worth|possible|make sense|at all|\bok(?:ay)?\b", re.IGNORECASE
+)
 # A bridge that adds less to the pace of writing is not worth its price and its slots; above the second it clearly is.
 _HARDLY: Final = 0.1
 _CLEARLY: Final = 0.3
@@ -25,18 +31,27 @@ _CLEARLY: Final = 0.3
 def write(draft: Draft, heard: Heard, defaults: Defaults) -> bool:
     """Fills the draft where a message asks about NVLink for a model on several cards of one kind; False otherwise."""
     spec = heard.specs[0] if len(heard.specs) == 1 else {}
-    asked = (heard.request.get("other") or {}).get("nvlink") == "asked"
-    if not asked or not spec.get("model") or len(spec.get("hardware") or ()) != 1 or spec.get("task") == "training":
+    said = (heard.request.get("other") or {}).get("nvlink")
+    without = said is False and _DOES_WITHOUT.search(draft.sources.query) is not None
+    if not (said == "asked" or without) or len(spec.get("hardware") or ()) != 1 or spec.get("task") == "training":
         return False
-    sized = size(spec, defaults)
+    sized = size(spec, defaults) if spec.get("model") else _example(spec, defaults)
     card = sized.resolved.devices[0].accelerator if sized.resolved and sized.resolved.devices else None
     if not sized.estimate.ok or card is None or len(sized.devices) < 2:
         return False
-    _write(draft, sized, card, defaults)
+    _write(draft, sized, card, defaults, without=without)
+    if not spec.get("model"):
+        draft.lead = f"{draft.lead} {draft.words.text('leads', 'example', model=sized.figures['model'])}".strip()
     return True
 
 
-def _write(draft: Draft, sized: Sized, card: Accelerator, defaults: Defaults) -> None:
+def _example(spec: Spec, defaults: Defaults) -> Sized:
+    """The first model of everyday sizes that fits on the cards together, where none is named."""
+    tried = [size({**spec, "model": {"id": ident}, "weights": _EXAMPLE_FORMAT}, defaults) for ident in _EXAMPLES]
+    return next((one for one in tried if one.estimate.fits), tried[-1])
+
+
+def _write(draft: Draft, sized: Sized, card: Accelerator, defaults: Defaults, *, without: bool) -> None:
     count, words = len(sized.devices), draft.words
     params = {"device": names.device(card.id), "model": sized.figures["model"], "count": count}
     params |= {"weights": sized.figures["weights"], "hardware": sized.hardware, "gen": card.pcie.get("gen") or 4}
@@ -47,7 +62,10 @@ def _write(draft: Draft, sized: Sized, card: Accelerator, defaults: Defaults) ->
     draft.sized, draft.considered, draft.asks_back = [sized], [joined, bare, layers, alone], False
     draft.material.add_data({"count": count, "gen": params["gen"]})
     draft.material.add_names([params["device"], f"PCIe {params['gen']}.0"])
-    if alone.verdict == "fits":
+    if without and (rate := _rate(bare)) and bare.estimate.fits:
+        draft.headline = words.text("leads", "without", rate=rate, **params)
+        lead = _layers(draft, layers)
+    elif alone.verdict == "fits":
         draft.headline = words.text("nvlink", "one_card", **params, free=alone.margin_gib)
         lead = _alone(draft, alone, bare, params)
     else:

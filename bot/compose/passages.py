@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from bot.compose.draft import Draft
@@ -14,6 +15,8 @@ _MOST_SENTENCES = 3
 _LONGEST_QUERY = 600
 _SEARCHED = 8
 _LEAST_TITLE_WORDS: Final = 2
+_ITEM: Final = re.compile(r"(?:^|\s)(?:-|\d\.)\s(?=[A-ZÄÖÜ0-9])")
+_LIST_ITEMS: Final = 2
 
 
 def write_explanation(draft: Draft, question: str, *, named: bool = False) -> bool:
@@ -25,7 +28,7 @@ def write_explanation(draft: Draft, question: str, *, named: bool = False) -> bo
     if not found:
         return False
     draft.intent = "explain"
-    first, *rest = sentences(body_of(found[0]))
+    first, *rest = _told(found[0])
     mark = draft.sources.passage(found[0])
     draft.headline = first if rest else with_mark(first, mark)
     draft.lead = with_mark(" ".join(rest), mark) if rest else ""
@@ -46,7 +49,16 @@ def say_explanation(draft: Draft, question: str, *, named: bool = False) -> None
 
 def _short(hit: Any) -> str:
     """The beginning of a passage: the place is cited, and an export does not repeat the source."""
-    return " ".join(sentences(body_of(hit))[:_MOST_SENTENCES])
+    return " ".join(_told(hit)[:_MOST_SENTENCES])
+
+
+def _told(hit: Any) -> list[str]:
+    """The sentences of a passage without a question that heads it; none where it is a list and no prose."""
+    body = body_of(hit)
+    if len(_ITEM.findall(body)) >= _LIST_ITEMS:
+        return []
+    found = sentences(body)
+    return found[1:] if found and found[0].endswith("?") else found
 
 
 def _hits(draft: Draft, question: str) -> list[Any]:
@@ -56,7 +68,7 @@ def _hits(draft: Draft, question: str) -> list[Any]:
     result = library.search(question[:_LONGEST_QUERY], lang=draft.lang, k=_SEARCHED)
     # Documents that do not answer must not keep the notes, which do, from answering.
     answering = (hit for hit in result.hits if result.by_kind.get(hit.kind))
-    ranked = sorted((hit for hit in answering if body_of(hit)), key=lambda hit: -_title_match(question, hit.title))
+    ranked = sorted((hit for hit in answering if _told(hit)), key=lambda hit: -_title_match(question, hit.title))
     named = [hit for hit in ranked if _title_match(question, hit.title)]
     kept = {body_of(hit): hit for hit in named or ranked}
     return list(kept.values())[:_MOST_PASSAGES]

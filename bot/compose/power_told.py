@@ -136,9 +136,8 @@ def heat(told: Told) -> Iterator[str]:
     power, place = told.system.power, told.system.place
     if power is not None:
         yield told.text("heat", wall=power.wall_w, btu=power.heat_btu_h, kwh=power.kwh_per_day, idle=power.idle_w)
-    yield told.text(
-        "heat_place", noise=told.text(f"noise_{place.noise}"), cooling=told.text(f"cooling_{place.cooling}")
-    )
+    noise, cooling = told.text(f"noise_{place.noise}"), told.text(f"cooling_{place.cooling}")
+    yield cooling if noise in told.draft.headline else told.text("heat_place", noise=noise, cooling=cooling)
     if place.passive_cards:
         yield told.text("passive")
     if power is not None and power.wall_w > 10_000:

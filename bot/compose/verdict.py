@@ -14,6 +14,7 @@ from bot.compose import (
     cost_training,
     counting,
     energy,
+    fitting,
     headline,
     leading,
     limits,
@@ -36,7 +37,7 @@ from bot.compose.recommended import Options, almost_text, lack_facts, options_fo
 from bot.explain import cite_devices
 from bot.heard import Heard
 from bot.reply.wording import Wording
-from bot.sized import Sized
+from bot.sized import Sized, fullest
 from sizing.defaults import Defaults
 from sizing.sensitivity import Flip, flips
 
@@ -152,6 +153,10 @@ def _headline(sized: Sized, heard: Heard, own: Sequence[Way], question: str, wor
     """The verdict, unless something else was asked first and can be said in a sentence."""
     if how_many and sized.estimate.fits:
         return leading.with_pace(words.text("headline", "count", **sized.figures), sized, heard, question, words)
+    if sized.figures["task"] == "training" and sized.verdict == "fits" and fitting.reports_out_of_memory(question):
+        figures = sized.figures
+        each = {"need": (fullest(sized) or sized.devices[0]).total_gib, "usable": figures["capacity_gib"]}
+        return words.text("leads", "ran_out", **each)
     if (first := _asked_first(sized, heard, question, words)) is not None:
         return first
     return leading.with_pace(_verdict(sized, own, words), sized, heard, question, words)
