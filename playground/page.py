@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import mimetypes
 from collections.abc import AsyncIterator, Awaitable, Callable
 from importlib import resources
@@ -174,8 +175,15 @@ class Page:
     async def say(self, user: User, body: Json) -> Json:
         channel = self.workspace.channels[body["channel"]]
         addressed = f"<@{self.slack.app.bot_user}>" in body["text"] or channel.kind == "im"
-        message = await self.slack.say(user, channel, str(body["text"]), thread=body.get("thread") or None)
+        files = [self._uploaded(user, each) for each in body.get("files") or ()]
+        message = await self.slack.say(
+            user, channel, str(body["text"]), thread=body.get("thread") or None, files=files
+        )  # fmt: skip
         return {"ts": message.ts, "addressed": addressed}
+
+    def _uploaded(self, user: User, given: Json) -> Json:
+        content = base64.b64decode(given["content"], validate=True)
+        return self.slack.upload(user, str(given["name"]), content, str(given.get("type") or "") or None)
 
     async def slash(self, user: User, body: Json) -> Json:
         channel = self.workspace.channels[body["channel"]]

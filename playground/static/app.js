@@ -215,17 +215,27 @@ async function closeModal() {
   await post("close", { view: here.state.modal?.id });
 }
 
-async function send(text, thread) {
+async function encoded(file) {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let text = "";
+  // In pieces: all bytes at once are more arguments than a function may have.
+  for (let start = 0; start < bytes.length; start += 32768) text += String.fromCharCode(...bytes.subarray(start, start + 32768));
+  return { name: file.name, type: file.type, content: btoa(text) };
+}
+
+async function send(text, thread, files = []) {
   const line = text.trim();
-  if (!line) return;
+  if (!line && !files.length) return;
   const { app } = here.state;
   if (line.startsWith("/")) {
+    if (files.length) { byId("trouble").textContent = "As in Slack, slash commands take no files: mention the app instead."; return; }
     const [name] = line.split(/\s/, 1);
     if (thread) { byId("trouble").textContent = "As in Slack, slash commands do not work inside a thread: mention the app instead."; return; }
     await post("slash", { channel: here.place, command: name, text: line.slice(name.length).trim() });
     return;
   }
-  const found = await post("say", { channel: here.place, thread, text: line.replaceAll(`@${app.name}`, `<@${app.bot_user}>`) });
+  const found = await post("say", { channel: here.place, thread, text: line.replaceAll(`@${app.name}`, `<@${app.bot_user}>`),
+    files: await Promise.all(files.map(encoded)) });
   if (!thread && found.ts && found.addressed) openThread(found.ts);
 }
 
@@ -234,8 +244,10 @@ function composer(formId, fieldId, thread) {
   const submit = (event) => {
     event.preventDefault();
     const text = field.value;
-    field.value = "";
-    send(text, thread());
+    const chosen = byId(`${fieldId}-files`);
+    const files = [...chosen.files];
+    field.value = chosen.value = "";
+    send(text, thread(), files);
   };
   byId(formId).addEventListener("submit", submit);
   field.addEventListener("keydown", (event) => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
@@ -76,6 +77,7 @@ def test_a_person_sees_their_own_channels_and_whispers(client: TestClient, slack
     [
         ("say", {"user": "U404"}),
         ("say", {"channel": "C404", "text": "x"}),
+        ("say", {"channel": "", "text": "x", "files": [{"name": "a", "content": "no base 64"}]}),
         ("slash", {"channel": "", "command": "/other", "text": ""}),
         ("click", {"channel": "C404", "ts": "1", "block": 0, "element": 0}),
         ("submit", {"view": "V404", "values": {}}),
@@ -87,6 +89,18 @@ def test_what_is_not_possible_is_said(client: TestClient, slack: Slack, name: st
     channel = next(iter(slack.workspace.channels))
     given = {"user": user.id, **body} | ({"channel": channel} if body.get("channel") == "" else {})
     assert "trouble" in client.post(f"/page/{name}", json=given).json()
+
+
+def test_a_file_is_uploaded_with_a_message(client: TestClient, slack: Slack) -> None:
+    anna, _ = [user for user in slack.workspace.users.values() if not user.is_bot]
+    channel = next(iter(slack.workspace.channels))
+    given = {"name": "a b.log", "type": "", "content": base64.b64encode(b"line").decode()}
+    said = client.post("/page/say", json={"user": anna.id, "channel": channel, "text": "look", "files": [given]}).json()
+    [message] = client.get(f"/page/state?user={anna.id}").json()["messages"]
+    assert (message["ts"], message["text"]) == (said["ts"], "look")
+    [file] = message["files"]
+    assert (file["name"], file["size"], file["channels"]) == ("a b.log", 4, [channel])
+    assert client.get(f"/page/files/{file['id']}").content == b"line"
 
 
 @pytest.mark.parametrize(("name", "shown"), [("a.png", True), ("a.html", False), ("a.svg", False), ("a.csv", False)])
