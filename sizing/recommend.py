@@ -24,9 +24,9 @@ from sizing.errors import UserError
 from sizing.estimate import Estimate, Failure
 from sizing.places import ANY_TRUST
 from sizing.search.bounds import Learned
-from sizing.search.lacks import arriving_rps, speed_lacks
+from sizing.search.lacks import arriving_rps, budget_for, budget_of, speed_lacks
 from sizing.search.machines import Machine, Rejection, machines
-from sizing.search.nearest import nearest
+from sizing.search.nearest import Near, nearest
 from sizing.search.need import Question, need_of, question_of
 from sizing.search.notes import assumed, notes
 from sizing.search.ranking import chosen, labels, order, tiers
@@ -39,7 +39,7 @@ __all__ = ["Nearest", "Option", "Recommendation", "costs", "monthly", "recommend
 _ALMOST = 3
 _MOST_NAMED = 8
 # Where nothing works, so many plans at most go into looking for what would: each takes about half a millisecond.
-_MOST_PLANNED = 150
+_MOST_PLANNED = 120
 _MOST_PLANNED_EACH = 60
 # What "almost" means: at most so large a share missing of what was wanted.
 _CLOSE = {"memory_missing": 0.25, "target_missed": 0.5, "over_budget": 1.0, "too_much_power": 0.5}
@@ -118,7 +118,7 @@ def _recommend(spec: WorkloadSpec, defaults: Defaults) -> Recommendation:
     admitted, barred, found = _searched(question)
     if not found.accepted and question.place.rents:
         question = question_of(spec, defaults, ANY_TRUST)
-        admitted, barred, found = _searched(question, found.learned)
+        admitted, barred, found = _searched(question, found)
     options = chosen([one for one in found.accepted if arriving_rps(spec) is None or one.carries])
     shown = {one.candidate.machine.accelerator.id for one in options}
     near = _almost([one for one in found.near if one.candidate.machine.accelerator.id not in shown])
@@ -136,11 +136,11 @@ def _recommend(spec: WorkloadSpec, defaults: Defaults) -> Recommendation:
 
 
 def _searched(
-    question: Question, learned: Learned | None = None
+    question: Question, before: Found | None = None
 ) -> tuple[tuple[Machine, ...], tuple[Rejection, ...], Found]:
     admitted, barred = machines(question.spec, question.defaults, question.place)
     owned = _owned(question.spec, question.defaults)
-    return admitted, barred, search(question, (*owned, *admitted), need_of(question), learned=learned)
+    return admitted, barred, search(question, (*owned, *admitted), need_of(question), before=before)
 
 
 def _owned(spec: WorkloadSpec, defaults: Defaults) -> tuple[Machine, ...]:
@@ -247,10 +247,22 @@ def _nearest(question: Question, admitted: Sequence[Machine], learned: Learned) 
 
     found = nearest(question.spec, question.context_tokens, question.concurrency, best)
     return tuple(
-        Nearest(change=one.change, before=_plain(one.before), after=_plain(one.after or one.trial.spec.weights),
+        Nearest(change=one.change, before=_plain(_said(one, question)), after=_plain(_needed(one)),
                 option=_option(one.trial, n, (), replace(question, model=_model(one.trial, question))))
         for n, one in enumerate(found, start=1)
     )  # fmt: skip
+
+
+def _said(one: Near, question: Question) -> object:
+    """A budget in the currency that costs are told in."""
+    return budget_of(question.spec.targets, question.defaults) if one.change == "budget" else one.before
+
+
+def _needed(one: Near) -> object:
+    """What the change comes to: what the machine costs or draws where a limit of either was dropped, the format that was found."""
+    if one.change == "budget":
+        return budget_for(one.trial.asked, one.trial.cost, one.trial.defaults)
+    return one.trial.cost["power_w"] if one.change == "power_w" else one.after or one.trial.spec.weights
 
 
 def _plain(value: object) -> object:

@@ -11,12 +11,18 @@ from bot.compose.prices import price_cell
 from bot.compose.recommended import Options
 from bot.reply import names
 from bot.reply.wording import Wording
+from bot.sized import Sized
+from sizing.recommend import Nearest
 
 # Strengths worth a sentence, the most asked-for first; those of the first option are its headline already.
 _TOLD: Final = ("cheapest", "fastest", "highest_precision", "most_throughput", "no_investment")
 _MOST_TOLD: Final = 3
 _TIERS: Final = ("good", "better", "best")
 _MOST_NOTES: Final = 4
+_LOST_ORDER: Final = (
+    "no_price", "costs_more", "used_part", "little_reserve", "lower_precision", "slower", "more_cards",
+)  # fmt: skip
+_MOST_REASONS: Final = 3
 # What an order depends on goes before what merely informs.
 _NOTE_ORDER: Final = (
     "used_no_warranty", "geforce_datacentre_licence", "sold_on_boards", "pc_not_included", "rent_marketplace", "rent_doubtful",
@@ -65,12 +71,50 @@ def _note(code: str, entry: Mapping[str, Any], words: Wording) -> str:
     return words.text("option_note", key, **params)
 
 
+def lost_text(options: Options, words: Wording) -> str:
+    """Why the next ones stand behind the first: what they cost more, lack or lose."""
+    told = []
+    for option, why in list(zip(options.good, options.why, strict=True))[1:MOST_ROWS]:
+        by_code = {str(entry["code"]): entry for entry in why}
+        reasons = [_lost(by_code[code], words) for code in _LOST_ORDER if code in by_code][:_MOST_REASONS]
+        if reasons:
+            told.append(
+                words.text("option_lost", "sentence", label=option_label(option, words), reasons=words.listed(reasons))
+            )
+    return _sentence(told)
+
+
+def _lost(entry: Mapping[str, Any], words: Wording) -> str:
+    params = dict(entry.get("params", {}))
+    code = str(entry["code"])
+    key = f"{code}_times" if code == "costs_more" and params["share"] >= 1 else code
+    return words.text("option_lost", key, **params, times=1 + params.get("share", 0.0))
+
+
+def budget_params(near: Nearest, option: Sized, words: Wording) -> dict[str, str]:
+    """A budget, what is needed instead, and in which period."""
+    currency = str((option.estimate.cost or {}).get("currency") or "EUR")
+    said = (option.spec.get("targets") or {}).get("budget_period")
+    return {
+        "before": words.money(float(near.before), currency, 0),
+        "after": words.money(float(near.after or 0.0), currency, 0),
+        "period": words.text("nearest", f"period_{said or 'once'}"),
+    }
+
+
+def nearest_labels(options: Options, words: Wording) -> list[str]:
+    """The nearest options, each once."""
+    return list(dict.fromkeys(option_label(option, words) for _, option in options.nearest))
+
+
 def nearest_text(options: Options, words: Wording) -> str:
     """The single changes that give an option where there is none."""
     told = []
     for near, option in options.nearest:
         params: dict[str, Any] = {"before": near.before, "after": near.after}
-        if near.change == "model":
+        if near.change == "budget":
+            params = budget_params(near, option, words)
+        elif near.change == "model":
             params["after"] = names.model(str(near.after))
         elif near.change == "weights":
             params = {name: names.weight_format(str(value)) for name, value in params.items()}

@@ -9,10 +9,19 @@ from bot.compose.assumptions import assumption_views
 from bot.compose.common import ALL_ACTIONS, say_why, write_fault
 from bot.compose.draft import Draft
 from bot.compose.faults import fault_text
+from bot.compose.labels import option_label
 from bot.compose.measured import say_measured
 from bot.compose.options import chart, options_table
 from bot.compose.prices import has_old_price
-from bot.compose.proposals import choice_text, nearest_text, notes_text, tiers_text
+from bot.compose.proposals import (
+    budget_params,
+    choice_text,
+    lost_text,
+    nearest_labels,
+    nearest_text,
+    notes_text,
+    tiers_text,
+)
 from bot.compose.recommended import Options, almost_text, lack_facts, options_for
 from bot.explain import cite_devices
 from bot.heard import Heard
@@ -52,6 +61,8 @@ def _write_options(draft: Draft, options: Options, heard: Heard, question: str, 
     budgeted = best.parsed is not None and best.parsed.targets.budget is not None
     tiers = tiers_text(options, words) if budgeted else ""
     draft.say("note", tiers or choice_text(options, words), draft.title("choice"))
+    _add_reasons(draft, options)
+    draft.say("note", lost_text(options, words), draft.title("lost"))
     draft.say("note", notes_text(options, words), draft.title("mind"))
     if has_old_price(one.estimate.cost for one in options.good):
         draft.say("note", words.text("cost", "old"))
@@ -64,6 +75,19 @@ def _write_options(draft: Draft, options: Options, heard: Heard, question: str, 
     draft.assumptions = assumption_views(best, words)
     cite_devices([best], draft.sources)
     draft.actions = ALL_ACTIONS
+
+
+def _add_reasons(draft: Draft, options: Options) -> None:
+    """The figures of why an option stands behind the first, with their dimensions."""
+    for entry in (entry for why in options.why for entry in why):
+        params = entry.get("params", {})
+        if "share" in params:
+            draft.material.add(params["share"], "share")
+            draft.material.add(1 + params["share"])
+        for name in ("got", "wanted"):
+            if name in params:
+                draft.material.add(params[name], "rate")
+        draft.material.add_data({name: params[name] for name in ("bits", "count") if name in params})
 
 
 def _led_by_need(draft: Draft, sized: Sized, question: str, defaults: Defaults) -> tuple[str, str]:
@@ -82,13 +106,29 @@ def _headline(best: Sized, draft: Draft) -> str:
 
 
 def _write_nothing(draft: Draft, sized: Sized, options: Options) -> None:
+    """What would work with one thing changed, what almost does and what it lacks; a budget that is too small is told what would do."""
     words = draft.words
     draft.headline = words.text("headline", "recommend_none", model=sized.figures["model"])
     draft.sized = [one for one, _ in options.almost[:1]] or [sized]
     draft.considered = [*draft.considered, *(one for _, one in options.nearest)]
     draft.material.add_data([{near.change: [near.before, near.after]} for near, _ in options.nearest])
+    money = next(((near, one) for near, one in options.nearest if near.change == "budget" and near.after), None)
+    if money is not None:
+        near, one = money
+        draft.material.add_money({"amount": near.before, "planning_amount": near.after})
+        params = budget_params(near, one, words)
+        draft.headline = words.text(
+            "headline", "recommend_none_budget", model=sized.figures["model"], **params, label=option_label(one, words)
+        )
+    draft.lead = headline.lead(draft.sized[0], words) if draft.sized[0].estimate.ok else ""
+    draft.table = options_table(
+        [one for _, one in options.nearest], words, "nearest_caption", nearest_labels(options, words)
+    )
     draft.say("flip", nearest_text(options, words), draft.title("nearest"))
     draft.say("cheaper", almost_text(options, sized, words), draft.title("almost"))
+    if has_old_price(one.estimate.cost for _, one in options.nearest):
+        draft.say("note", words.text("cost", "old"))
+    draft.assumptions = assumption_views(draft.sized[0], words)
 
 
 def _write_need(draft: Draft, sized: Sized, heard: Heard, question: str, options: Options, defaults: Defaults) -> None:

@@ -77,6 +77,9 @@ def lack_text(lack: Mapping[str, Any], words: Wording) -> str:
     code = str(lack["code"])
     if code == "target_missed":
         return words.text("lack", f"target_{params['target']}", **params)
+    if code == "over_budget":
+        params |= {name: words.money(params[name], params["currency"], 0) for name in ("amount", "limit")}
+        params["period"] = words.text("nearest", f"period_{params['period']}")
     return words.text("lack", code, **params) if words.has("lack", code) else ""
 
 

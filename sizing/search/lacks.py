@@ -69,14 +69,18 @@ def limit_lacks(spec: WorkloadSpec, cost: dict[str, Any], defaults: Defaults) ->
     if limit is None:
         return
     period = spec.targets.budget_period or "once"
-    amount = amount_for(period, cost, private=is_private(spec, defaults))
+    amount = budget_for(spec, cost, defaults)
     if amount is None:
         yield lack("no_price_for_budget", period=period)
         return
-    if counts_gross(spec, defaults):
-        amount = with_vat(amount, defaults)
     if amount > limit:
         yield lack("over_budget", amount=round(amount, 2), limit=limit, currency=defaults.currency, period=period)
+
+
+def budget_for(spec: WorkloadSpec, cost: dict[str, Any], defaults: Defaults) -> float | None:
+    """What a deployment takes of a budget as the spec means one: its period, net or gross; None without such a price."""
+    amount = amount_for(spec.targets.budget_period or "once", cost, private=is_private(spec, defaults))
+    return with_vat(amount, defaults) if amount is not None and counts_gross(spec, defaults) else amount
 
 
 def budget_of(targets: Targets, defaults: Defaults) -> float | None:

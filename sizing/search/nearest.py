@@ -13,6 +13,8 @@ from sizing.search.trial import Trial
 from sizing.spec import ModelRef, WorkloadSpec
 
 Change = Literal[
+    "budget",
+    "power_w",
     "kv_cache",
     "weights",
     "context_tokens",
@@ -46,6 +48,7 @@ class Near:
 def nearest(spec: WorkloadSpec, context_tokens: int, concurrency: int, best: Best) -> tuple[Near, ...]:
     """The changes that help, the smallest loss first; `best` looks for the cheapest option of a spec."""
     ladders = (
+        *_limits(spec),
         _formats(spec),
         *_relaxed(spec),
         _contexts(spec, context_tokens),
@@ -70,6 +73,18 @@ def _first(ladder: Iterator[_Step], best: Best) -> Near | None:
             return Near(change, before, after, hit)
     change, before, after, _ = steps[-1]
     return Near(change, before, after, last)
+
+
+def _limits(spec: WorkloadSpec) -> Iterator[Iterator[_Step]]:
+    """More money, or more power: the limit is dropped, and what the cheapest machine then takes is told."""
+    limits: tuple[tuple[Change, float | None], ...] = (
+        ("budget", spec.targets.budget), ("power_w", spec.targets.power_w),
+    )  # fmt: skip
+    for name, said in limits:
+        if said:
+            # The period and the meaning of a budget stay: they say in what the sum is told.
+            eased = spec.model_copy(update={"targets": spec.targets.model_copy(update={name: None})})
+            yield iter([(name, said, None, eased)])
 
 
 def _formats(spec: WorkloadSpec) -> Iterator[_Step]:

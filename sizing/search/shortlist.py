@@ -36,12 +36,23 @@ def search(
     enough: int = _ENOUGH_FAMILIES,
     learned: Learned | None = None,
     most_planned: int = _MOST_PLANNED,
+    before: Found | None = None,
 ) -> Found:
-    """Accepted trials of enough kinds of devices, and those that fell short; `learned` is what an earlier search like it has taught."""
+    """Accepted trials of enough kinds of devices, and those that fell short; `learned` is what an earlier search like it has taught.
+
+    `before` is a search of the same workload at other prices: what could not do the work then is not tried again.
+    """
     found = Found(learned=learned or Learned())
+    if before is not None:
+        found = Found(
+            learned=before.learned, near=list(before.near), incapable=set(before.incapable), served=dict(before.served)
+        )
+    able = [machine for machine in machines if machine not in found.incapable]
     lots = sorted(
-        _lots(question, machines, need, found), key=lambda lot: (not lot.priced, lot.per_month, lot.machine.count)
+        _lots(question, able, need, found), key=lambda lot: (not lot.priced, lot.per_month, lot.machine.count)
     )
+    if before is not None:  # the same candidates, of which fewer are looked at again
+        found.searched, found.too_small, found.too_slow = before.searched, before.too_small, before.too_slow
     within = [lot for lot in lots if not lot.limited]
     rest = _walk(within, question, need, found, (enough, most_planned))
     if enough > 1:

@@ -46,6 +46,7 @@ class Found:
     planned: int = 0
     learned: Learned = field(default_factory=Learned)
     served: dict[str, tuple[int, float]] = field(default_factory=dict)
+    incapable: set[Machine] = field(default_factory=set)
 
     def serves(self, machine: Machine, wanted_rps: float) -> bool:
         """Whether a machine might serve that many requests a second, as far as fewer of its devices tell: twice as many serve twice as
@@ -71,6 +72,7 @@ class _Visit:
         frugal = self._trial(self._frugal())
         if frugal.memory_lacks:
             self._found.near.append(frugal)
+            self._found.incapable.add(self._lot.machine)
             return None
         self._find_slowness()
         tight: Trial | None = None
@@ -82,7 +84,10 @@ class _Visit:
         if tight is not None:
             self._found.accepted.append(tight)
         else:
-            self._found.near.append(min(self._made.values(), key=_distance))
+            nearest = min(self._made.values(), key=_distance)
+            self._found.near.append(nearest)
+            if nearest.memory_lacks or any(entry["code"] == "target_missed" for entry in nearest.lacks):
+                self._found.incapable.add(self._lot.machine)
             self._remember_served()
         return tight
 
