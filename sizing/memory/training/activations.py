@@ -10,7 +10,7 @@ from sizing.architecture.parameters import UNGATED_MLP
 from sizing.architecture.types import Architecture, Layer
 from sizing.memory.training.constants import constants_of
 from sizing.memory.training.run import Run
-from sizing.memory.training.states import targeted
+from sizing.memory.training.targets import targeted
 
 # Over a GPTQ or AWQ base the loss is taken from fp16 logits: 2 bytes, their gradient 2. Qwen's own table (Q-LoRA rows) has
 # 1.2 MB a token for 14B where its 16-bit LoRA rows have 2.8: the difference is 10 bytes per vocabulary entry.

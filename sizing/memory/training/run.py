@@ -11,6 +11,7 @@ from sizing.devices import Device, expand
 from sizing.errors import UserError
 from sizing.estimate import Assumption
 from sizing.memory.training.constants import constants_of
+from sizing.memory.training.targets import targets_of
 from sizing.memory.weights import weights_bytes
 from sizing.resolve import native_format, resolve_format, resolve_model
 from sizing.spec import Training, WorkloadSpec
@@ -108,14 +109,14 @@ def resolve_run(spec: WorkloadSpec) -> Run:
         precision=_precision(asked, method, spec, found),
         optimizer=_filled(asked.optimizer, "adamw", "training.optimizer", "usual_optimizer", found).lower(),
         rank=_filled(asked.lora_rank, 16, "training.lora_rank", "usual_rank", found) if method != "full" else 0,
-        targets=_targets(asked),
+        targets=targets_of(asked.lora_targets),
         sequence_tokens=_sequence(spec, asked, found),
         micro_batch=_filled(asked.micro_batch, 1, "training.micro_batch", "one_sample", found),
         checkpointing=_checkpointing(asked, found),
         flash_attention=_flash(asked, spec),
         compiled=bool(asked.compile),
         sharding=_sharding(asked, devices, method, weights_bytes(model, weights), found),
-        offload=asked.offload if isinstance(asked.offload, str) else "cpu" if asked.offload else None,
+        offload=_offload(asked),
         is_deepspeed=(asked.sharding or "").lower().startswith("zero"),
         framework=(spec.engine.name or "").lower(),
         devices=devices,
@@ -197,11 +198,22 @@ def _precision(asked: Training, method: Method, spec: WorkloadSpec, found: list[
     return usual
 
 
-def _targets(asked: Training) -> tuple[str, ...] | None:
-    if asked.lora_targets is None:
-        return None
-    names = [asked.lora_targets] if isinstance(asked.lora_targets, str) else asked.lora_targets
-    return tuple(part.strip().lower() for name in names for part in name.replace("+", ",").split(",") if part.strip())
+_OFFLOADS: dict[str, str | None] = {
+    "none": None, "off": None, "no": None, "false": None, "cpu": "cpu", "true": "cpu", "yes": "cpu", "on": "cpu", "optimizer": "cpu",
+    "cpu_optimizer": "cpu", "cpu-optimizer": "cpu", "cpu offload": "cpu", "params": "cpu-param", "param": "cpu-param",
+    "parameters": "cpu-param", "cpu_param": "cpu-param", "all": "cpu-param", "cpu+param": "cpu-param", "cpu-param": "cpu-param",
+}  # fmt: skip
+
+
+def _offload(asked: Training) -> str | None:
+    """What moves to the host: the optimizer's states, or the parameters with them."""
+    if not isinstance(asked.offload, str):
+        return "cpu" if asked.offload else None
+    key = asked.offload.lower().strip()
+    if key not in _OFFLOADS:
+        message = f"training.offload is none, cpu (the optimizer) or params (weights too), got {asked.offload!r}"
+        raise UserError("training.offload", asked.offload, message, ("cpu", "params"))
+    return _OFFLOADS[key]
 
 
 def _sequence(spec: WorkloadSpec, asked: Training, found: list[Assumption]) -> int:

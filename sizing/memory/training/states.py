@@ -6,7 +6,6 @@ arXiv:2305.14314) for frozen 4-bit bases; 8-bit and 4-bit optimizers as their li
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,9 +13,8 @@ from sizing.architecture.types import Architecture, Layer, TensorClass
 from sizing.memory.gguf import ByIdentity
 from sizing.memory.training.constants import constants_of
 from sizing.memory.training.run import Run
+from sizing.memory.training.targets import Targets, on_the_head, targeted
 from sizing.memory.weights import bits_per_weight
-
-Targets = tuple[str, ...] | None
 
 # What bitsandbytes, GPTQ and HQQ leave in 16 bit under training.
 _UNQUANTIZED: frozenset[TensorClass] = frozenset(
@@ -147,26 +145,9 @@ def _adapter_widths(key: ByIdentity, targets: Targets) -> int:
 
 
 def _head_adapter(run: Run) -> int:
-    if run.targets is None or "head" not in run.targets:
+    if not on_the_head(run.targets):
         return 0
     return run.rank * (run.architecture.hidden_size + run.architecture.vocab_size)
-
-
-_GROUPS: Mapping[str, frozenset[str]] = {
-    "q": frozenset({"q"}), "k": frozenset({"k"}), "v": frozenset({"v"}), "o": frozenset({"o"}),
-    "q_proj": frozenset({"q"}), "k_proj": frozenset({"k"}), "v_proj": frozenset({"v"}), "o_proj": frozenset({"o"}),
-    "c_attn": frozenset({"q", "k", "v"}), "c_proj": frozenset({"o", "down"}), "w1": frozenset({"up"}), "w2": frozenset({"gate"}),
-    "mlp": frozenset({"gate", "up", "down"}), "gate_proj": frozenset({"gate"}), "up_proj": frozenset({"up"}),
-    "down_proj": frozenset({"down"}), "attention": frozenset({"q", "k", "v", "o"}), "attn": frozenset({"q", "k", "v", "o"}),
-}  # fmt: skip
-_EVERY = frozenset({"all-linear", "all", "all linear", "linear", "all_linear"})
-
-
-def targeted(targets: Targets, projection: str) -> bool:
-    """Whether adapters sit on that projection; unsaid means all linear layers."""
-    if targets is None or not _EVERY.isdisjoint(targets):
-        return True
-    return any(projection in _GROUPS.get(name, frozenset()) for name in targets)
 
 
 def projections(model: Architecture, layer: Layer) -> dict[str, tuple[int, int]]:

@@ -132,3 +132,26 @@ def test_an_estimate_of_training_shows_its_parts() -> None:
 def test_bad_input_names_the_field(change: dict[str, Any], field: str) -> None:
     result = estimate_data(spec() | change)
     assert (result.ok, result.error and result.error.field) == (False, field)
+
+
+@pytest.mark.parametrize(
+    ("said", "means"), [("none", False), ("off", None), (True, "cpu"), ("optimizer", "cpu"), ("all", "params")]
+)
+def test_offload_in_other_words(said: object, means: object) -> None:
+    """Said as "none" it moves nothing, "optimizer" what `true` moves."""
+    one, other = (estimate_data(spec("full", 8, sharding="zero3", offload=word)) for word in (said, means))
+    assert one.memory is not None and one.memory == other.memory
+
+
+@pytest.mark.parametrize(
+    ("said", "means"),
+    [
+        (["query_key_value"], ["q_proj", "k_proj", "v_proj"]),
+        (["dense_h_to_4h", "dense_4h_to_h"], ["up_proj", "down_proj"]),
+        ("attention+mlp", "all-linear"),
+        ("lm_head", "head"),
+    ],
+)
+def test_targets_by_the_names_of_other_models(said: object, means: object) -> None:
+    one, other = (resolve_run(parse_spec(spec("lora", lora_targets=names))) for names in (said, means))
+    assert lora_params(one) == lora_params(other) > 0
