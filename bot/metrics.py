@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from bot.answer import Answer
+from bot.attached import Part, Unread
 
 registry: Final = CollectorRegistry()
 
@@ -29,6 +30,7 @@ guard_fallbacks: Final = Counter(
     registry=registry,
 )
 unread_parts: Final = Counter("sizewise_unread_parts", "Parts of questions that were not understood", registry=registry)
+files: Final = Counter("sizewise_files", "Files that came with questions", ["outcome"], registry=registry)
 out_of_scope: Final = Counter("sizewise_out_of_scope", "Questions that were not about sizing", registry=registry)
 waiting: Final = Gauge("sizewise_waiting", "Turns not answered yet", registry=registry)
 
@@ -40,6 +42,12 @@ def count_answer(answer: Answer, request: Mapping[str, Any]) -> None:
         guard_fallbacks.inc()
     if not answer.in_scope:
         out_of_scope.inc()
+
+
+def count_files(told: Sequence[Part | Unread]) -> None:
+    """What was made of the files of a question: how each was read, or why it was not."""
+    for each in told:
+        files.labels(each.kind if isinstance(each, Part) else each.reason).inc()
 
 
 def exposition() -> bytes:

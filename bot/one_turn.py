@@ -148,11 +148,13 @@ class Answering:
             found = await self.voice.attached(turn, own or overheard)
             found = found if own else Attached(found.contents)
             try:
-                return await self.offload.apart(enclosed, text, found)
+                question = await self.offload.apart(enclosed, text, found)
             except ComputationFault as error:
                 log.error("files not read", turn=turn.key, reason=str(error))
                 damaged = tuple(Unread(content.name, "damaged") for content in found.contents)
-                return Enclosed(text, (*damaged, *found.unread))
+                question = Enclosed(text, (*damaged, *found.unread))
+        metrics.count_files(question.told)
+        return question
 
     async def _before(self, turn: Turn, opening: Opening) -> tuple[ThreadState, Discussion]:
         """What stands before a question. A form says everything itself, so nothing does.

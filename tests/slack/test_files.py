@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bot import metrics
 from bot.reply.labels import label
 from bot.reply.mrkdwn import escape
 from bot.responder import Pipeline
@@ -30,6 +31,10 @@ def _said(message: Message) -> str:
 
 def _told(lang: Any, key: str, name: str, **facts: Any) -> str:
     return json.dumps(escape(label(lang, key, name=name, **facts)), ensure_ascii=False)[1:-1]
+
+
+def _counted(outcome: str) -> float:
+    return metrics.registry.get_sample_value("sizewise_files_total", {"outcome": outcome}) or 0.0
 
 
 async def _ask(chat: Any, text: str, *uploads: tuple[str, bytes], **how: Any) -> tuple[Message, Message]:
@@ -157,9 +162,11 @@ async def test_what_cannot_be_read_is_said_and_the_question_answered(
 
 
 async def test_a_picture_alone_is_answered_with_what_to_do(chat: Any) -> None:
+    before = _counted("kind")
     question = await chat.slack.direct(chat.anna, "", files=[chat.slack.upload(chat.anna, "screen.png", b"\x89PNG")])
     assert (await chat.slack.answer(question)).text == label("de", "file_kind", name="screen.png")
     assert chat.responder.asked == []
+    assert _counted("kind") == before + 1
 
 
 async def test_without_the_permission_an_admin_is_told_of_it_and_the_question_answered(
