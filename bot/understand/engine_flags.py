@@ -52,13 +52,14 @@ _READ: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], Any]], ...]] = (
     ("ubatch_tokens", _flag("-ub|--ubatch-size", r"\d{1,9}"), _tokens),
     ("batch_tokens", _flag("-b|--batch-size", r"\d{1,9}"), _tokens),
     ("attention_max_mib", _flag("-amb", r"\d{1,9}"), _tokens),
-    ("split_mode", _flag("-sm|--split-mode", "none|layer|row"), str),
+    ("split_mode", _flag("-sm|--split-mode", "none|layer|row|tensor"), str),
     ("tensor_split", _flag("-ts|--tensor-split", r"\d{1,6}(?:\.\d{1,6})?(?:[,/]\d{1,6}(?:\.\d{1,6})?)+"), _parts),
     ("flash_attention", _flag("-fa|--flash-attn", "on|off|0|1"), lambda word: word in ("on", "1")),
 )
 _SWITCHES: Final = (
     ("swa_full", re.compile(r"(?<!\S)--swa-full(?!\S)")),
     ("enforce_eager", re.compile(r"(?<!\S)--enforce-eager(?!\S)")),
+    ("data_parallel_attention", re.compile(r"(?<!\S)--enable-dp-attention(?!\S)")),
 )
 
 

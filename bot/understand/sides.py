@@ -60,6 +60,8 @@ def _with_layouts(request: Request) -> Request:
     folded = fold(request.text).folded
     if not count or count < 2 or not (_TENSOR.search(folded) and _COPIES.search(folded)):
         return request
+    if request.other.get("engine_flags", {}).get("data_parallel_attention"):
+        return request  # one layout: the copies are of attention, inside the tensor group
     degree = int(count)
     other = {name: value for name, value in request.other.items() if not name.startswith("parallel_")}
     layouts = [{"tensor": degree, "data": 1}, {"tensor": 1, "data": degree}]

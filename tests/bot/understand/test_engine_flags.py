@@ -18,7 +18,9 @@ LINE = "llama-server -m Qwen3-235B-A22B-Q4_K_M.gguf -c 16384 -ngl 99 --n-cpu-moe
         ("-sm row --batch-size=4096 -amb 512 --swa-full", {"split_mode": "row", "batch_tokens": 4096, "attention_max_mib": 512,
                                                            "swa_full": True}),
         ("-fa 0 -ts 3/1", {"flash_attention": False, "tensor_split": [3.0, 1.0]}),
-        ("-fa -ngl many -b 0 -ts 1 -sm tensor", {}),
+        ("-fa -ngl many -b 0 -ts 1 -sm columns", {}),
+        ("llama-server -sm tensor -fa on", {"split_mode": "tensor", "flash_attention": True}),
+        ("sglang --tp 8 --dp 8 --enable-dp-attention", {"data_parallel_attention": True}),
         ("vllm serve m --gpu-memory-utilization 0.8 --max-num-batched-tokens=4096 --enforce-eager",
          {"gpu_memory_utilization": 0.8, "max_num_batched_tokens": 4096, "enforce_eager": True}),
         ("sglang --mem-fraction-static=0.75", {"gpu_memory_utilization": 0.75}),
@@ -39,6 +41,14 @@ def test_a_pasted_line_is_sized_as_it_stands_and_kept_in_the_thread() -> None:
     )
     talk.say("and with 32k context?").expect(spec__context_tokens=32768, spec__engine__cpu_moe_layers=68)
     talk.say("and on one RTX 3090?").expect(spec__engine__gpu_layers=99)
+
+
+def test_attention_apart_in_a_pasted_line_is_one_layout() -> None:
+    """SGLang's --dp lies inside --tp: eight cards, no comparison of eight copies with one."""
+    line = "python -m sglang.launch_server --model deepseek-ai/DeepSeek-V3 --tp 8 --dp 8 --enable-dp-attention"
+    said = Conversation().say(f"Reicht das auf 8x H200 für 64 Anfragen mit 32k? {line}")
+    said.expect(intent="fits", spec__engine__data_parallel_attention=True)
+    said.never("Kopien", "Keine der Varianten")
 
 
 def test_the_share_of_a_pasted_line_is_what_the_engine_gets() -> None:
