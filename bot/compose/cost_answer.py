@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from bot.compose import cost_training
 from bot.compose.cost_bill import Bill, row_at, total_rate_of, ways_of
+from bot.compose.cost_headlines import shares_in
 from bot.compose.prices import dated, price_sentences
 from bot.explain import with_mark
 from bot.sized import is_machine
@@ -27,7 +28,7 @@ def say(bill: Bill, question: str) -> None:
     say_price(bill)
     if bill.sized.parsed is not None and bill.sized.parsed.task == "inference":
         _say(bill, "tokens_a_month", "cost_api", _capacity(bill))
-        _say(bill, "per_million", "cost_api", _millions(bill))
+        _say(bill, "per_million", "cost_api", _millions(bill, shares_in(question)))
         if _ENERGY.search(question):
             _say(bill, "energy", "electricity", _energy(bill))
 
@@ -101,9 +102,14 @@ def _boards(bill: Bill) -> Iterator[str]:
     device = catalogue().accelerators.get(bill.sized.devices[0].accelerator or "") if bill.sized.devices else None
     sizes = board_sizes(device) if device is not None else ()
     if sizes and len(bill.sized.devices) not in sizes and not bill.cost["owned"]:
-        for size_of_board in sizes:
-            bill.draft.material.add(size_of_board)
-        yield bill.text("boards", sizes=bill.words.listed([bill.words.count(one) for one in sizes], "or"))
+        bill.draft.material.add_data([{"count": one} for one in sizes])
+        yield bill.text("boards", sizes=bill.words.listed([bill.text("board_size", count=one) for one in sizes], "or"))
+        if bill.board is not None:
+            count, cost = bill.board
+            whole = float(cost["whole"]["amount"])
+            bill.draft.material.add_data({"count": count})
+            told = bill.text("board", count=count, price=bill.money(whole), month=bill.money(cost["monthly"]["buy"]))
+            yield dated(told, cost["buy"], bill.words) + "."
 
 
 def _rent_or_buy(bill: Bill) -> Iterator[str]:
@@ -169,7 +175,7 @@ def _capacity(bill: Bill) -> Iterator[str]:
         yield bill.text("too_much", share=wanted / capacity)
 
 
-def _millions(bill: Bill) -> Iterator[str]:
+def _millions(bill: Bill, asked: Sequence[float] = ()) -> Iterator[str]:
     """A million output tokens at the utilisation said, over the range of speed, and how it falls with utilisation."""
     row, speed = row_at(bill, bill.utilisation), bill.busy.estimate.speed
     ways = ways_of(row)
@@ -183,7 +189,7 @@ def _millions(bill: Bill) -> Iterator[str]:
     low, high = (bill.million(way, row.utilisation, one) for one in (rate.high, rate.low))
     yield bill.text("million_range", low=low, high=high)
     steps = []
-    for share in (one.utilisation for one in per_million(dict(bill.cost), rate.expected)):
+    for share in sorted({*asked, *(one.utilisation for one in per_million(dict(bill.cost), rate.expected))}):
         material.add(share, "share")
         steps.append(bill.text("million_step", share=share, price=bill.million(way, share, rate.expected)))
     yield bill.text(f"million_steps_{way}", steps=", ".join(steps))

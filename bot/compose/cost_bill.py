@@ -12,10 +12,11 @@ from bot.compose.prices import hours_text
 from bot.heard import Heard
 from bot.reply.wording import Wording
 from bot.sized import Sized, size
-from sizing.cost import Way, standing_in
+from sizing.catalogue.load import catalogue
+from sizing.cost import Way, board_sizes, costs, standing_in
 from sizing.defaults import Defaults
 from sizing.economics import PerMillion, million_step, per_million
-from sizing.places import countries
+from sizing.places import ANY_TRUST, ANYWHERE, Where, where
 from sizing.sensitivity import best_format
 from sizing.usage import Usage, used_as_said
 
@@ -64,6 +65,23 @@ class Bill:
         return max(1, min(asked, round(speed.in_flight))) if speed and speed.in_flight else asked
 
     @cached_property
+    def board(self) -> tuple[int, Mapping[str, Any]] | None:
+        """(devices, cost) of the smallest whole board that holds as many as are sized, where single devices are not sold."""
+        devices = self.sized.devices
+        device = catalogue().accelerators.get(devices[0].accelerator or "") if devices else None
+        if device is None or self.cost["buy"] is not None or self.cost["owned"] or self.usage.quote is not None:
+            return None
+        for count in board_sizes(device):
+            if count > len(devices):
+                cost = costs(device.id, count, self.defaults, self.usage, self.place)
+                return (count, cost) if cost["buy"] is not None else None
+        return None
+
+    @property
+    def place(self) -> Where:
+        return where(self.sized.parsed, self.defaults, ANY_TRUST) if self.sized.parsed else ANYWHERE
+
+    @cached_property
     def utilisation(self) -> float:
         """As said; what the tokens of a month come to; else half."""
         wanted, capacity = self.usage.tokens_per_month, self.capacity
@@ -78,8 +96,7 @@ class Bill:
 
     @property
     def as_used(self) -> Defaults:
-        place = countries(self.sized.parsed.constraints.location) if self.sized.parsed else None
-        return used_as_said(standing_in(self.defaults, place), self.usage)
+        return used_as_said(standing_in(self.defaults, self.place.countries), self.usage)
 
     @property
     def months(self) -> int:

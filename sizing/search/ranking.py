@@ -19,11 +19,13 @@ _LONG_WAIT_MS = 10_000
 
 # What a price does not say, as a factor on the cost that options are ordered by (costs that are shown are never touched). They are
 # judgements, kept in one place: offers of marketplaces and undated rates may be gone tomorrow; a deployment without its reserve needs
-# the next size sooner; a card more is a thing more to fail; 4 bit must be worth its loss; the first token's wait costs patience; engines
-# meet Arc and Radeon cards later and less tested than CUDA's.
+# the next size sooner, and one that may be short within the range of its estimate perhaps at once; a card more is a thing more to fail;
+# 4 bit must be worth its loss; the first token's wait costs patience; engines meet Arc and Radeon cards later and less tested than
+# CUDA's.
 _RENT_RISK = {"offer": 1.0, "undated": 1.15, "marketplace": 1.5, "doubtful": 1.5}
 _RISK = {
-    "tight": 1.25, "barely_fast_enough": 1.2, "plugin": 1.5, "old_generation": 1.5, "discontinued": 1.1, "used": 1.1, "used_service": 1.3,
+    "tight": 1.25, "uncertain": 1.6,
+    "barely_fast_enough": 1.2, "plugin": 1.5, "old_generation": 1.5, "discontinued": 1.1, "used": 1.1, "used_service": 1.3,
     "geforce_service": 1.15, "four_bit": 1.35, "five_bit": 1.1, "narrow_kv": 1.05, "pipeline": 1.1, "slow_tensor": 1.05,
     "local_service": 1.6, "local_pair": 1.2, "intel": 1.4, "radeon": 1.1,
 }  # fmt: skip
@@ -69,7 +71,7 @@ def risk(one: Trial) -> float:
 def _risks(one: Trial) -> Iterable[str]:
     candidate, device = one.candidate, one.candidate.machine.accelerator
     if one.verdict == "tight":
-        yield "tight"
+        yield "uncertain" if one.margin is not None and one.margin.low < 0 else "tight"
     if one.barely_fast_enough:
         yield "barely_fast_enough"
     if one.candidate.setup.local and one.question.audience > 1:

@@ -161,3 +161,42 @@ def test_electricity_is_told_for_each_country_that_is_named() -> None:
     told = next(part.text for part in answer.paragraphs if part.text.startswith("Nach Land"))
     assert "Deutschland" in told and "Frankreich" in told
     assert answer.unverified_numbers == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "headline"),
+    [
+        (
+            "Buy or rent 2x H100 for Llama 3.3 70B FP8, 10 hours a day, 3 years?",
+            "Renting costs less over 3 years at 10 h a day",
+        ),
+        (
+            "2x H100 kaufen oder mieten für Llama 3.3 70B FP8, 8 Stunden am Tag, 3 Jahre?",
+            "Mieten ist über 3 Jahre bei 8 h am Tag günstiger",
+        ),
+    ],
+)
+def test_modules_are_held_against_the_smallest_board_that_is_sold(text: str, headline: str) -> None:
+    answer = asked(text)
+    assert answer.headline.startswith(headline)
+    board = costs("nvidia-h100-sxm-80gb", 4, engine_defaults(TeamDefaults()))["whole"]["amount"]
+    assert f"{round(board):,}" in answer.headline or f"{round(board):,}".replace(",", ".") in answer.headline
+
+
+@pytest.mark.parametrize(
+    ("text", "shares"),
+    [
+        (
+            "Cost per million tokens of Llama 3.3 70B FP8 on 4x L40S at 10, 30 and 60 % utilization?",
+            ("10%", "30%", "60%"),
+        ),
+        (
+            "Was kostet eine Million Tokens von Qwen3 14B FP8 auf einer L40S bei 20 und 70 % Auslastung?",
+            ("20 %", "70 %"),
+        ),
+    ],
+)
+def test_every_utilisation_that_is_asked_about_is_answered(text: str, shares: tuple[str, ...]) -> None:
+    answer = asked(text)
+    assert [share for share in shares if share not in answer.headline.replace("\xa0", " ")] == []
+    assert answer.unverified_numbers == ()
