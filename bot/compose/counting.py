@@ -14,6 +14,11 @@ from sizing.estimate import Estimate
 from sizing.spec import Targets, WorkloadSpec
 
 _HOW_MANY: Final = re.compile(r"how many|wie ?viele?\b", re.IGNORECASE)
+_ONE_ENOUGH: Final = re.compile(
+    r"\b(?:is|would|will|reicht|genügt|langt)\b[^.?!]{0,12}\b(?:one|eine[rs]?)\b(?! \d)[^.?!]{0,15}(?:enough|\bdo\b|genug|\?)|"
+    r"\bone (?:is )?enough",
+    re.IGNORECASE,
+)
 _COUNTS: Final = (1, 2, 4, 8, 16)
 _FEWER: Final = 1
 
@@ -23,6 +28,15 @@ def with_count(asked: Sized, question: str, defaults: Defaults) -> Sized:
     hardware = asked.spec.get("hardware") or []
     open_count = len(hardware) == 1 and hardware[0].get("count") is None and _HOW_MANY.search(question)
     return smallest(asked, defaults) if open_count else asked
+
+
+def one_of(asked: Sized, question: str, defaults: Defaults) -> Sized:
+    """The deployment on one card where it is asked whether one of several is enough, and it is; as it is otherwise."""
+    entries = asked.spec.get("hardware") or []
+    if len(entries) != 1 or (entries[0].get("count") or 1) < 2 or not _ONE_ENOUGH.search(question):
+        return asked
+    alone = size({key: part for key, part in _counted(asked.spec, 1).items() if key != "parallel"}, defaults)
+    return alone if alone.verdict == "fits" else asked
 
 
 def asks_how_many(question: str) -> bool:

@@ -27,6 +27,7 @@ _ASKS_WHY: Final = re.compile(
 )
 _SHARES: Final = frozenset({"gpu_share", "kv_usage", "gpu", "vram", "cpu", "share"})
 _MOST_HELP = 4
+_KNOWN_SERVERS: Final = frozenset({"vllm", "sglang"})
 
 
 def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: Defaults) -> bool:
@@ -65,7 +66,10 @@ def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: 
 
 
 def _is_server(sized: Sized | None) -> bool:
-    return sized is not None and sized.resolved is not None and sized.resolved.engine.kind == "server"
+    """Cards of one kind under an engine whose start-up settings are known."""
+    if sized is None or sized.resolved is None or len(sized.spec["hardware"]) != 1:
+        return False
+    return sized.resolved.engine.name in _KNOWN_SERVERS
 
 
 def _sized(heard: Heard, thread: ThreadState, defaults: Defaults) -> Sized | None:

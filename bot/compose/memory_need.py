@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.answer import Table
+from bot.compose import leading
 from bot.compose.assumptions import assumption_views
 from bot.compose.draft import Draft
 from bot.compose.labels import option_label
@@ -62,6 +63,24 @@ def write(draft: Draft, spec: Spec, heard: Heard, question: str, defaults: Defau
         return False
     _write(draft, rows, bool(spec.get("weights")))
     _say_cheapest(draft, spec, defaults)
+    draft.say("note", draft.words.text("need", "next"), draft.title("next_step"))
+    return True
+
+
+def write_cause(draft: Draft, spec: Spec, heard: Heard, question: str, defaults: Defaults) -> bool:
+    """Fills the draft where it is asked why a model needs what it needs, and no hardware is named; False for anything else."""
+    if (
+        not leading.asks_why(heard, question)
+        or spec.get("task", "inference") != "inference"
+        or heard.asks("compare", "cost")
+    ):
+        return False
+    rows = _rows(spec, defaults)
+    told = leading.causes(draft, rows[0], heard, question) if rows else []
+    if not told:
+        return False
+    _write(draft, rows, bool(spec.get("weights")))
+    draft.headline, draft.lead = told[0], " ".join([*told[1:], draft.headline])
     draft.say("note", draft.words.text("need", "next"), draft.title("next_step"))
     return True
 

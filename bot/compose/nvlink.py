@@ -21,7 +21,8 @@ from sizing.sensitivity import best_format
 _EXAMPLES: Final = ("meta-llama/Llama-3.3-70B-Instruct", "Qwen/Qwen3-32B", "Qwen/Qwen3-14B", "Qwen/Qwen3-8B")
 _EXAMPLE_FORMAT: Final = "4bit"
 _DOES_WITHOUT: Final = re.compile(
-    r"sinnvoll|überhaupt|möglich|\bgeht\b|useful|worth|possible|make sense|at all|\bok(?:ay)?\b", re.IGNORECASE
+    r"\b(?:ohne|without)\b[^.?!]{0,30}nvlink[^.?!]{0,60}(?:sinnvoll|überhaupt|möglich|useful|worth|possible|make sense|at all)",
+    re.IGNORECASE,
 )
 # A bridge that adds less to the pace of writing is not worth its price and its slots; above the second it clearly is.
 _HARDLY: Final = 0.1

@@ -47,7 +47,11 @@ _PATTERNS: Final[tuple[tuple[Quantity, re.Pattern[str]], ...]] = tuple(
             rf"{_HOW_LONG}[ -]?(?:\S+ ){{0,2}}?{_CONTEXT}"
             r"|(?:context|kontext|ctx)[- ]?(?:length|laenge)? .{0,20}?(?:can i|kann ich|is possible|ist moeglich)",
         ),
-        ("requests", rf"{_MANY} (?:\S+ ){{0,3}}?{_PEOPLE}\b|{_MOST} ?{_CONCURRENCY}|{_WHICH} (?:\S+ )?{_CONCURRENCY}"),
+        (
+            "requests",
+            rf"{_MANY} (?:\S+ ){{0,3}}?{_PEOPLE}\b|{_MOST} ?{_CONCURRENCY}|{_WHICH} (?:\S+ )?{_CONCURRENCY}"
+            rf"|{_CONCURRENCY}[- ]?(?:limit|grenze)",
+        ),
         ("format", rf"(?:best\w*|{_MOST}|highest|{_WHICH}) (?:\S+ )?(?:quant\w*|quantisierung\w*)(?!\w)"),
         (
             "kv_cache",

@@ -14,7 +14,10 @@ def write_single(draft: Draft, sized: Sized, heard: Heard, question: str, defaul
     """A verdict on named hardware, a recommendation without, or what the hardware alone can do."""
     if not sized.spec.get("model"):
         hardware_only.write(draft, sized, heard, question, defaults)
-    elif not sized.spec.get("hardware") and memory_need.write(draft, sized.spec, heard, question, defaults):
+    elif not sized.spec.get("hardware") and (
+        memory_need.write(draft, sized.spec, heard, question, defaults)
+        or memory_need.write_cause(draft, sized.spec, heard, question, defaults)
+    ):
         return
     elif not sized.spec.get("hardware"):
         recommendation.write(draft, sized, heard, question, defaults)

@@ -15,6 +15,7 @@ from bot.compose import (
     ecosystems,
     energy,
     focus,
+    leading,
     machine,
     nvlink,
     ram_need,
@@ -54,7 +55,7 @@ def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: 
 def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: Defaults) -> bool:
     spec: Spec = heard.specs[0] if heard.specs else {}
     return (
-        budget.write(draft, heard, text, thread, defaults)
+        (not leading.asks_of_failed_start(heard, text) and budget.write(draft, heard, text, thread, defaults))
         or diagnosis.write(draft, heard, text, thread, defaults)
         or slow.write(draft, heard, text, thread, defaults)
         or availability.write(draft, heard, text, thread, defaults)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bot.answer import Table
-from bot.compose import headline, topics
+from bot.compose import headline, leading, topics
 from bot.compose.assumptions import assumption_views
 from bot.compose.common import say_warnings, say_why, write_fault
 from bot.compose.draft import Draft
@@ -40,7 +40,9 @@ def write_recommendation(draft: Draft, sized: Sized, heard: Heard, question: str
     each = draft.words.text("ui", "on_each") if len(best.devices) > 1 else ""
     draft.headline = draft.words.text("headline", "recommend", **{**best.figures, "each": each})
     draft.lead = headline.lead(best, draft.words)
-    if asks_memory(question):
+    if leading.asks_why(heard, question) and (told := leading.causes(draft, best, heard, question)):
+        draft.headline, draft.lead = told[0], " ".join([draft.headline, *told[1:], draft.lead])
+    elif asks_memory(question):
         _lead_by_need(draft, best)
     if heard.asks("cost") and (rented := topics.rented_text(draft, best)):
         draft.headline, draft.lead = rented, draft.headline

@@ -52,7 +52,8 @@ _ASKS_OTHERS: Final = re.compile(
 
 def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Defaults) -> None:
     """The verdict first; then options, what would flip it, why, and what else was asked."""
-    words = draft.words
+    words, named = draft.words, asked
+    asked = counting.one_of(asked, question, defaults)
     limit = queueing.at_largest(draft, asked, question, defaults) or limits.at_limit(asked, question, defaults, words)
     sized = limit.sized if limit else counting.with_count(asked, question, defaults)
     how_many = limit is None and sized is not asked
@@ -72,6 +73,8 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     draft.headline = priced or (
         limit.headline if limit else _headline(sized, heard, own, question, words, how_many=how_many)
     )
+    if asked is not named and not (limit or priced):
+        draft.headline = words.text("leads", "one_enough", **sized.figures)
     draft.headline = f"{draft.headline} {'' if limit or priced else _instead(draft, sized)}".strip()
     second = (
         limit.more
@@ -80,7 +83,10 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
         if priced
         else _second(draft, sized, heard, own, question)
     )
-    told = leading.causes(draft, sized, heard, question) if _asks_cause(limit, priced, heard, question) else []
+    asks_cause = (
+        limit is None and priced is None and leading.asks_why(heard, question) and not _ran_out(sized, question)
+    )
+    told = leading.causes(draft, sized, heard, question) if asks_cause else []
     if told:
         verdict = _verdict(sized, own, words)
         draft.headline = told[0] if sized.estimate.fits else f"{verdict} {told[0]}"
@@ -153,7 +159,7 @@ def _headline(sized: Sized, heard: Heard, own: Sequence[Way], question: str, wor
     """The verdict, unless something else was asked first and can be said in a sentence."""
     if how_many and sized.estimate.fits:
         return leading.with_pace(words.text("headline", "count", **sized.figures), sized, heard, question, words)
-    if sized.figures["task"] == "training" and sized.verdict == "fits" and fitting.reports_out_of_memory(question):
+    if _ran_out(sized, question):
         figures = sized.figures
         each = {"need": (fullest(sized) or sized.devices[0]).total_gib, "usable": figures["capacity_gib"]}
         return words.text("leads", "ran_out", **each)
@@ -175,8 +181,10 @@ def _asked_first(sized: Sized, heard: Heard, question: str, words: Wording) -> s
     return None if fit else topics.asked_headline(sized, heard, words)
 
 
-def _asks_cause(limit: limits.Limit | None, priced: str | None, heard: Heard, question: str) -> bool:
-    return limit is None and priced is None and leading.asks_why(heard, question)
+def _ran_out(sized: Sized, question: str) -> bool:
+    """A training run that fits by the estimate ran out of memory all the same."""
+    training = sized.figures["task"] == "training" and sized.verdict == "fits"
+    return training and fitting.reports_out_of_memory(question)
 
 
 def _second(draft: Draft, sized: Sized, heard: Heard, own: Sequence[Way], question: str) -> str:

@@ -205,6 +205,7 @@ def _transcribe(draft: Draft, sized: Sized, work: Mapping[str, Any]) -> None:
     if work.get("hours"):
         seconds = hours_as_seconds(work["hours"])
         add_times(draft, seconds)
+        draft.material.add(work["audio_hours"])
         told = words.text(
             "headline", "transcribe_hours", hours=work["audio_hours"], time=span_time(seconds, words), **common
         )
