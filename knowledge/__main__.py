@@ -46,7 +46,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m knowledge", description=__doc__)
     parser.add_argument("--team", default=SHARED_TEAM, help="whose documents; without it those shared by all")
     commands = parser.add_subparsers(required=True)
-    add = commands.add_parser("add", help="add documents (PDF, HTML, Markdown, text), folders of them, or addresses")
+    add = commands.add_parser(
+        "add", help="add documents (PDF, Word, HTML, Markdown, text), folders of them, or addresses"
+    )
     add.add_argument("paths", nargs="+", metavar="PATH")
     add.set_defaults(run=_add)
     search = commands.add_parser("search", help='answer lines of {"id", "query", "k", "lang"} from stdin')

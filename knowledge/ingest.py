@@ -1,7 +1,7 @@
 """A file → what is indexed of it. Whatever is wrong with a file is told by a `UserError` that names it.
 
-Formats: PDF, HTML, Markdown, plain text. HTML and PDF are parsed in a process of their own with limits on memory and time
-(`isolated.py`), since a file may be made to exhaust its reader; nothing in a document is ever executed or followed.
+Formats: PDF, Word (.docx), HTML, Markdown, plain text. All but the last two are parsed in a process of their own with limits on
+memory and time (`isolated.py`), since a file may be made to exhaust its reader; nothing in a document is ever executed or followed.
 """
 
 import codecs
@@ -16,18 +16,22 @@ from typing import Literal
 from knowledge.analyse import Language, detect_language
 from knowledge.blocks import Source
 from knowledge.chunks import Chunk, split
-from knowledge.readers import markdown, text
+from knowledge.readers import docx, markdown, text
 from sizing.errors import UserError
 
-Format = Literal["pdf", "html", "markdown", "text"]
+Format = Literal["pdf", "docx", "html", "markdown", "text"]
 
 MOST_BYTES = 50 * 1024 * 1024
 MOST_TEXT_BYTES = 10 * 1024 * 1024
 MOST_FILES = 2_000
 _DEEPEST_FOLDER = 12
 _SUFFIXES: dict[str, Format] = {
-    ".pdf": "pdf", ".html": "html", ".htm": "html", ".xhtml": "html", ".md": "markdown", ".markdown": "markdown",
+    ".pdf": "pdf", ".docx": "docx", ".html": "html", ".htm": "html", ".xhtml": "html", ".md": "markdown", ".markdown": "markdown",
     ".txt": "text", ".text": "text", ".log": "text", ".rst": "text",
+}  # fmt: skip
+_SAVED_AS = {
+    ".doc": ".docx or PDF", ".odt": ".docx or PDF", ".rtf": ".docx or PDF", ".pages": ".docx or PDF", ".pptx": "PDF", ".ppt": "PDF",
+    ".odp": "PDF", ".xlsx": "HTML or PDF", ".xls": "HTML or PDF", ".csv": ".txt or HTML", ".epub": "HTML or PDF",
 }  # fmt: skip
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
@@ -119,28 +123,37 @@ def _format(content: bytes, source: str, content_type: str | None) -> Format:
     if content.lstrip()[:5] == b"%PDF-":
         return "pdf"
     by_type: dict[str, Format] = {"text/html": "html", "application/xhtml+xml": "html", "text/markdown": "markdown"}
-    found = by_type.get((content_type or "").partition(";")[0].strip()) or _SUFFIXES.get(Path(source).suffix.lower())
+    suffix = Path(source).suffix.lower()
+    found = by_type.get((content_type or "").partition(";")[0].strip()) or _SUFFIXES.get(suffix)
     if found is None and content_type:
         found = "text" if content_type.startswith("text/") else None
+    if found is None and content.startswith(docx.MAGIC) and docx.MAIN_PART.encode() in content:
+        return "docx"
+    if found is None and suffix in _SAVED_AS:
+        raise UserError(
+            "path", source, f"{source!r}: {suffix} is not read; save it as {_SAVED_AS[suffix]} and add that."
+        )
     if found is None:
         known = ", ".join(sorted(_SUFFIXES))
         raise UserError("path", source, f"{source!r} is none of the formats that are read ({known}).")
     if found == "pdf":
         raise UserError("path", source, f"{source!r} is named as a PDF but is none.")
+    if found == "docx" and not content.startswith(docx.MAGIC):
+        raise UserError("path", source, f"{source!r} is named as a Word document but is none; save it as .docx or PDF.")
     return found
 
 
 def _parsed(content: bytes, found: Format, source: str) -> Source:
     name = Path(source).stem
-    if found == "pdf":
-        return _isolated("pdf", content, source)
+    if found in ("pdf", "docx"):
+        return _isolated(found, content, source)
     decoded = _decoded(content, source)
     if found == "html":
         return _isolated("html", decoded.encode("utf-8"), source)
     return markdown.read(decoded, name) if found == "markdown" else text.read(decoded, name)
 
 
-def _isolated(reader: Literal["pdf", "html"], content: bytes, source: str) -> Source:
+def _isolated(reader: Literal["pdf", "docx", "html"], content: bytes, source: str) -> Source:
     from knowledge.isolated import Refused, run
 
     try:

@@ -1,4 +1,4 @@
-"""Parses one HTML or PDF in a process of its own, with limits on time and memory; run as `python -m knowledge.isolated`."""
+"""Parses one HTML, PDF or Word document in a process of its own, with limits on time and memory; run as `python -m knowledge.isolated`."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from typing import Literal
 
 from knowledge.blocks import Block, Source
 
-Reader = Literal["pdf", "html"]
+Reader = Literal["pdf", "html", "docx"]
 
 SECONDS = 60
 MEMORY_BYTES = 2 * 1024**3
@@ -64,11 +64,11 @@ def _read(reader: str, file: Path, name: str) -> dict[str, object]:
         from knowledge.readers import html
 
         return asdict(html.read(file.read_text(encoding="utf-8"), name))
-    from knowledge.readers import pdf
+    from knowledge.readers import docx, pdf
 
     try:
-        return asdict(pdf.read_file(file, name))
-    except pdf.Refused as error:
+        return asdict((docx if reader == "docx" else pdf).read_file(file, name))
+    except (docx.Refused, pdf.Refused) as error:
         return {"refused": str(error)}
 
 
