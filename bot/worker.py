@@ -58,6 +58,7 @@ class Worker:
         self._in_hand: set[asyncio.Task[None]] = set()
         self._of_thread: dict[str, tuple[Turn, asyncio.Task[None]]] = {}
         self._abandoned: set[str] = set()
+        self._giving_up: set[str] = set()
 
     def wake(self) -> None:
         """There is, or may be, something to do."""
@@ -183,8 +184,12 @@ class Worker:
     async def _give_up(self, turn: Turn, error: Refused) -> None:
         number = error_id_of(turn.key)
         log.error("turn given up", turn=turn.key, id=number, reason=str(error))
-        await self.offload.database(self.inbox.bury, turn.key, self.owner, str(error), turn.attempts)
-        await self._tell_end(turn, error)
+        self._giving_up.add(turn.key)
+        try:
+            await self.offload.database(self.inbox.bury, turn.key, self.owner, str(error), turn.attempts)
+            await self._tell_end(turn, error)
+        finally:
+            self._giving_up.discard(turn.key)
 
     async def _tell_end(self, turn: Turn, error: Refused) -> None:
         """Tell the asker that nothing comes of a turn; it is buried already, so this is said once at most."""
@@ -212,6 +217,9 @@ class Worker:
                 await self.offload.database(self.inbox.renew, turn.key, self.owner, turn.attempts)
                 held_until = time.monotonic() + self.inbox.lease_s
             except LeaseLost:
+                # Given up by us: its asker is being told, however long Slack takes.
+                if turn.key in self._giving_up:
+                    return
                 held_until = 0.0
             except SQLAlchemyError as error:
                 log.warning("lease not renewed", turn=turn.key, error=type(error).__name__)

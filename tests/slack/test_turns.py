@@ -201,6 +201,18 @@ async def test_every_question_ends_in_an_answer_or_an_error_with_an_id(chat: Any
     assert chat.slack.answers(question) == []
 
 
+async def test_an_apology_that_takes_longer_than_a_lease_is_said(start: Any, transport: str) -> None:
+    """The turn is given up before its asker is told: that it is no longer held must not cut the telling short."""
+    async with start(transport, lease_s=3.0) as chat:
+        chat.responder.fail = ValueError("a fault of ours")
+        chat.slack.faults.plan("chat.postEphemeral", "limit", 5)
+        await chat.slack.mention(chat.anna, chat.channel, "breaks", order="mention only")
+        notice = await chat.slack.shown(chat.anna, timeout_s=30)
+        [(key, _)] = chat.dead()
+        assert notice.text == label("de", "failed", id=error_id_of(key))
+        await chat.idle()
+
+
 async def test_a_failed_question_does_not_block_its_thread(chat: Any) -> None:
     question = await chat.slack.mention(chat.anna, chat.channel, "one")
     await chat.slack.answer(question)
