@@ -40,7 +40,7 @@ def corrected(text: Text, figures: Figures, follow_up: FollowUp, alone: Request,
     if (
         not thread
         or len(bare) != 1
-        or any(name in alone.said and bare is figures.bare for name in _CORRECTABLE)
+        or (any(name in alone.said and bare is figures.bare for name in _CORRECTABLE) and not _is_rather(text, bare[0]))
         or len(text.folded) > 60
         or follow_up.kind == "why"
         or follow_up.machines
@@ -51,6 +51,8 @@ def corrected(text: Text, figures: Figures, follow_up: FollowUp, alone: Request,
         name = "active_share" if thread[-1].active_share is not None or thread[-1].users else None
     else:
         name = _nearest(quantity, thread[-1])
+    if name in alone.said and bare is figures.bare:
+        return alone
     if name is None:
         return _count_again(text, alone, thread[-1], quantity)
     if name == "budget":
@@ -130,6 +132,14 @@ _CORRECTS = re.compile(
 )
 
 
+_RATHER = re.compile(r"\b(?:eher|doch|rather|more like|actually|sinds|sind es|ca\.?|about|around|etwa)\s$")
+
+
+def _is_rather(text: Text, quantity: Quantity) -> bool:
+    """ "It's rather 50, 10 of them at once": the bare figure corrects what else was said before."""
+    return _RATHER.search(text.folded, max(0, quantity.start - 16), quantity.start) is not None
+
+
 def _bare(text: Text, figures: Figures) -> tuple[Quantity, ...]:
     """Figures without a role; after "no," also a thousand that would else pass for a context, and an amount of money."""
     if figures.bare or not _CORRECTS.match(text.folded):
@@ -148,6 +158,9 @@ def _budget_again(text: Text, alone: Request, before: Request, quantity: Quantit
     return alone.model_copy(update={"budget": budget, "context_tokens": None, "said": said, "evidence": words})
 
 
+_UNLIKE = math.log(20)
+
+
 def _nearest(quantity: Quantity, before: Request) -> str | None:
     """Which figure of the thread a bare one is meant to replace: said last, of like size, people first."""
     known = {
@@ -159,6 +172,9 @@ def _nearest(quantity: Quantity, before: Request) -> str | None:
         known["budget"] = before.budget.amount
     if quantity.currency:
         known = {name: value for name, value in known.items() if name == "budget"}
-    known = {name: value for name, value in known.items() if name in before.said} or known
     distance = {name: abs(math.log(max(quantity.value, 1e-9) / value)) for name, value in known.items() if value > 0}
-    return min(distance, key=lambda name: distance[name]) if distance else None
+    late = [name for name in distance if name in before.said]
+    nearest = min(late or distance, key=lambda name: distance[name], default=None)
+    if nearest and distance[nearest] > _UNLIKE:  # 50 corrects the 30 users of before, not a context of 8,192
+        nearest = min(distance, key=lambda name: distance[name])
+    return nearest

@@ -5,7 +5,7 @@ import re
 _NUMBER = r"(?<![\d.,])(?P<amount>\d{1,3}(?:[.,]\d{3})+|\d{1,9})"
 _ASKS = r"(?:fragen|anfragen|prompts?|questions?|requests?|queries|chats?|messages?|nachrichten|calls|aufrufe)"
 _DAILY = re.compile(
-    rf"{_NUMBER}\s?(?:[a-z]+\s)?{_ASKS}(?P<each>\s(?:je|pro|per|each|a)\s(?:nutzer|kopf|person|user|head|mitarbeiter|mann|employee))?"
+    rf"{_NUMBER}\s?(?:[a-z]+\s)?{_ASKS}(?P<each>\s(?:je|pro|per|each|a)\s(?:nutzer|kopf|person|user|head|mitarbeiter|mann|employee)|\s(?:each|jeweils|apiece))?"
     r"\s?(?:/|am|pro|je|per|a|an|each|every|im)?\s?(?:arbeits|working )?(?:tag|day|daily|taeglich)\b"
     r"(?P<later>\s(?:je|pro|per|each|and|und)\s(?:nutzer|kopf|person|user|head|mitarbeiter|mann|employee)|\seach\b|\sjeder\b)?"
 )

@@ -81,7 +81,7 @@ _NODES = re.compile(
     + _COUNT_WORDS
     + r")[\s\-]?(?:x\s)?(?:(?:old|alt|aelter|used|gebraucht|new|neu|identical|gleich|klein|gross|small|big|dell|supermicro|"
     r"gpu)[a-z]{0,3}[\s\-]){0,2}(?:nodes?|knoten|servern?|machines?|maschinen|rechnern?|boxes|hosts?|"
-    r"systeme?|sites?|standorten?|locations?|racks?|data ?cent(?:er|re)s?|rechenzentren)\b"
+    r"(?:dgx|hgx)(?:[ -][a-z]?\d{1,3})?s?|systeme?|sites?|standorten?|locations?|racks?|data ?cent(?:er|re)s?|rechenzentren)\b"
 )
 _PLURAL = re.compile(r"s(?![a-z0-9])")
 _EACH = re.compile(

@@ -110,6 +110,8 @@ def read_figures(text: Text, lang: str, taken: Spans, slash: bool, training: boo
         place = surroundings(text, quantity)
         quantity = place.quantity
         winner, losers = best(_candidates(place, text, slash, training))
+        if winner and place.column:  # what is said beside a table speaks of it: "and with 64k instead?"
+            winner = replace(winner, score=winner.score - _TABLE_YIELDS)
         winner = winner or _inherited(place, pairs)
         judged.append((quantity, winner))
         if winner is None:
@@ -201,6 +203,7 @@ def _candidates(place: Surroundings, text: Text, slash: bool, training: bool) ->
     return found
 
 
+_TABLE_YIELDS = 3.0
 # "90 Mio. Input- und 12 Mio. Output-Tokens" is what a month brings; no prompt and no answer is so long.
 _LONGEST = {"input_tokens": 2e6, "output_tokens": 1e6}
 _RANK_LEFT = re.compile(r"(?<![a-z0-9])(?:lora[- ]?)?(?:rank|rang|r)\s?(?:=|:|of|von)?\s?$")
@@ -245,6 +248,22 @@ def _vague_one(quantity: Quantity, text: Text) -> bool:
 _HEADS = frozenset(("users", "concurrency"))
 
 
+_MEASURED = {"observed_tok_s": "tokens_s_per_user", "observed_ttft_s": "ttft_s"}
+# "Only 9 tok/s each; the goal is at least twenty".
+_TARGET = re.compile(
+    r"\b(?:ziel\w*|targets?|goal|aim\w*|need\w*|wants?|brauch\w*|wollen|haetten gern|should be|sollten?|wuensch\w*)\b[^.!?;\d]{0,30}$"
+)
+
+
+_CLAIMED = {"claimed_tok_s": "observed_tok_s", "claimed_ttft_s": "observed_ttft_s"}
+# "They claim 2,300 tok/s. I'm at 1,450".
+_WE_ARE_AT = re.compile(
+    r"\b(?:(?:i'?m|we'?re|i am|we are) (?:only |just |stuck )?at|(?:ich komme|wir kommen|komme|kommen) (?:nur |gerade mal )?auf|"
+    r"(?:ich|wir) (?:bin|sind|liege|liegen) (?:nur )?bei|(?:i|we) (?:only |just )?(?:get|see|reach|measure))\s(?:about |"
+    r"around |ca\. |etwa )?$"
+)
+
+
 def _inherited(place: Surroundings, before: Sequence[tuple[Quantity, Reading]]) -> Reading | None:
     """ "16k Kontext, nein 4k" and "10 Nutzer, also 100": a bare correction speaks of the figure before it."""
     if not before or place.quantity.unit:
@@ -256,6 +275,12 @@ def _inherited(place: Surroundings, before: Sequence[tuple[Quantity, Reading]]) 
         )
     if before[-1][1].field in _HEADS and _LATER.search(place.left):
         return Reading(before[-1][1].field, place.quantity.value, start, end, before[-1][1].score, "later")
+    rate = next((r.field for _, r in reversed(before) if r.field in _MEASURED), None)
+    if rate and _TARGET.search(place.left) and not place.quantity.scale:
+        return Reading(_MEASURED[rate], place.quantity.value, start, end, 5.5, "target of what was measured")
+    claim = next((r.field for _, r in reversed(before) if r.field in _CLAIMED), None)
+    if claim and _WE_ARE_AT.search(place.left) and not place.quantity.scale:
+        return Reading(_CLAIMED[claim], place.quantity.value, start, end, 5.5, "measured against a claim")
     if not _RETRACTS.search(place.left):
         return None
     return Reading(before[-1][1].field, place.quantity.value, start, end, before[-1][1].score, "correction")

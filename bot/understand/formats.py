@@ -1,7 +1,8 @@
 """Number formats: of the weights, and apart from them of the KV cache."""
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,7 +45,8 @@ _DENIED = re.compile(
 _TRAINING_16 = re.compile(r"\s?-?(?:mixed|training|compute|optimizer|adam|master|lora)")
 _CORRECTS = re.compile(
     r"\b(?:nein|nee|ne|no|sorry|quatsch|doch|lieber|rather|actually|i mean|ich meine?|eher|"
-    r"make it)[\s,]{1,2}(?:doch |lieber |rather |eher |in |mit |with |make it |nur )*$"
+    r"make it|dann (?:eben|halt|doch|lieber)|then (?:just|rather)(?: use)?)[\s,]{1,2}(?:doch |lieber |rather |eher |in |"
+    r"mit |with |make it |nur )*$"
 )
 _OR_ELSE = re.compile(r"\s?(?:vs\.?|versus|or|oder|/|statt|instead of|rather than|gegen)\s?")
 _LORA_BITS = re.compile(r"\s?-?(?:adam|optimizer|paged|adamw)")
@@ -179,6 +181,28 @@ def _role(found: re.Match[str], left: str, right: str) -> Role:
     if _LORA_BITS.match(right) or _VECTORS.search(left) or (_TRAINING_16.match(right) and not found.group("generic")):
         return "other"
     return "weights"
+
+
+_OF_NAME = re.compile(r"[ \-:,(]{0,3}(?:(?:instruct|chat|it|model|modell|in|at|as|als|mit|with|auf|@)[ \-]{1,2}){0,3}$")
+_TIGHT = 24
+
+
+def attached(mentions: list[FormatMention], folded: str, names: Iterable[tuple[int, int]]) -> list[FormatMention]:
+    """The formats with those of a named model first: "70B at 2 bit" of someone else waits behind "Qwen2.5-32B at Q4_K_M"."""
+    spans = sorted(names)
+    starts = [start for start, _ in spans]
+
+    def is_close(mention: FormatMention) -> bool:
+        before = bisect_right(starts, mention.start) - 1
+        end = spans[before][1] if before >= 0 else 0
+        tight = mention.start - end <= _TIGHT and _OF_NAME.match(folded, end, mention.start)
+        return before >= 0 and (mention.start < end or bool(tight))
+
+    weights = [m for m in mentions if m.role == "weights"]
+    if len(weights) < 2 or is_close(weights[0]) or any(m.corrects for m in weights):
+        return mentions
+    close = {m for m in weights if is_close(m)}
+    return [*(m for m in mentions if m in close), *(m for m in mentions if m not in close)]
 
 
 def choose(mentions: list[FormatMention], role: Role) -> FormatMention | None:

@@ -124,7 +124,7 @@ def machines(
         return _unnamed(text, standing, figures, processor)
     together, layout, rest = _arranged(text, standing, slash)
     if layout == "alternatives":
-        together = _counted_each(text, _counted_ahead(figures, together))
+        together = _counted_each(text, _counted_ahead(text, figures, together))
     pieces = _loose_pieces(text, figures, together)
     return Machines(
         tuple(_as_device(m, pieces) for m in together), tuple(_as_device(m, None) for m in rest), layout,
@@ -265,14 +265,18 @@ def _part_of(figures: Sequence[tuple[Quantity, Reading]], device: DeviceMention)
     return int(part) if part == int(part) and 1 <= part < (device.count or 0) else None
 
 
+_COUNTS_THE_LIST = re.compile(r"\b(?:folgende[nr]?|diese[nr]?|die|den|these|following|the|between|zwischen|of|von)\s$")
+
+
 def _counted_ahead(
-    figures: Sequence[tuple[Quantity, Reading]], together: Sequence[DeviceMention]
+    text: Text, figures: Sequence[tuple[Quantity, Reading]], together: Sequence[DeviceMention]
 ) -> list[DeviceMention]:
-    """ "We buy 2 cards: A or B?": a count said once before uncounted alternatives is that of each."""
+    """ "We buy 2 cards: A or B?": said once before uncounted alternatives it is that of each; "these 3 cards" are the list."""
     if any(m.count is not None or m.asked or m.open_count for m in together):
         return list(together)
     ahead = [r for _, r in figures if r.rule == "devices" and r.end <= together[0].start and 1 < r.number <= 4096]
-    return [replace(m, count=int(ahead[-1].number)) for m in together] if ahead else list(together)
+    each = ahead and not _COUNTS_THE_LIST.search(text.folded, max(0, ahead[-1].start - 24), ahead[-1].start)
+    return [replace(m, count=int(ahead[-1].number)) for m in together] if each else list(together)
 
 
 _OF_EACH = re.compile(

@@ -82,7 +82,7 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
     (
         "throughput",
         3.0,
-        r"\b(?:how fast|how quick\w*|wie schnell|wie flott|what speed|welche geschwindigkeit|"
+        r"\b(?:how (?:fast|slow)|how quick\w*|wie (?:schnell|langsam|lahm)|wie flott|what speed|welche geschwindigkeit|"
         r"throughput|durchsatz|(?:how many|wie ?viele?) (?:hours|minutes|stunden|minuten|pages|seiten|images|bilder|documents|"
         r"dokumente|emails?|e-?mails|calls|anrufe|chunks|files|dateien)\b[^.?!;]{0,60}\b(?:per|pro|an?|each|every|je|in der)\b|"
         r"tok(?:en)?s?/s (?:kann|can|do|should|would|schafft|bekomm)|"
@@ -156,7 +156,8 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"extremely |painfully |still |"
         r"zu |sehr |echt |ziemlich |total |extrem |recht |immer noch |nur )*(?:slow|sluggish|laggy|langsam|lahm|traege|zaeh)\b|"
         r"liegts (?:am|an)|liegt (?:es|das|dies) (?:am|an)|(?:am|an der|an den) \w+ liegen|is (?:it|that) (?:because|due)|schuld\b|"
-        r"to blame|the culprit)",
+        r"to blame|the culprit|(?:any|a|much) point (?:in|of)|hat es (?:einen )?sinn|(?:macht|ergibt) es sinn|"
+        r"should i even|misconfigur\w*|falsch (?:konfiguriert|eingestellt)|really that much (?:slower|faster|worse))",
     ),
     (
         "explain",

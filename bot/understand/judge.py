@@ -132,6 +132,7 @@ def _from_fields(weights: dict[Intent, float], values: Mapping[str, Any]) -> Non
         weights["fits"] = max(weights.get("fits", 0.0), 2.3)
 
 
+_FOR_AI = re.compile(r"\b(?:inferen[cz]\w*|llms?|modell?e?s?|vllm|ollama|tokens?|fine-?tun\w*|sprachmodell\w*)\b")
 _SIZING: frozenset[Intent] = frozenset(("size", "fits", "throughput", "compare", "finetune", "rag"))
 
 
@@ -150,6 +151,10 @@ def _declined(
         return follow_up.kind in (None, "keep") and not values
     if scope.topic in ("secrets",):
         return not (model and (set(weights) & _SIZING or "hardware" in values))
+    if scope.topic == "writing":
+        return not (model and set(weights) & _SIZING)
+    if scope.topic == "gaming" and "hardware" in values and _FOR_AI.search(text.folded):
+        return False
     if scope.topic in ("gaming", "mining", "other work", "other things"):
         return not model
     if scope.topic == "quality" and "hardware" in values and not model:

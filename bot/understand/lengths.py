@@ -26,7 +26,8 @@ _INPUT_AFTER = (
     r"[\s\-]{0,2}(?:tok\w*[\s\-])?(?:lange[nrms]? |long |of )?(?:in\b(?=\s?(?:/|,|\+|&|and\b|"
     r"und\b|;|\)|\.|:|-|\||$|\d+(?:[.,]\d+)?k?\s?(?:tok\w*\s)?(?:out|raus|answer|antw)|x\d))|"
     r"inputs?\b|rein\b|hinein\b|(?<!system )prompts?\b|eingab\w*|prefill\w*|eingang|"
-    r"promptlaenge|prompt\w*|pasted|questions?\b|input-?tok\w*|token-?prompts?)"
+    r"promptlaenge|prompt\w*|(?:[a-z]+\s)?(?:ankomm|reinkomm|reingeh|hineingeh|eingeh)\w*|"
+    r"pasted|questions?\b|input-?tok\w*|token-?prompts?)"
 )
 _DOCUMENT_AFTER = (
     r"[\s\-]{0,2}(?:tok\w*[\s\-])?(?:long |lange[nrms]? )?(?:vertra?e?g\w*|contracts?|"
@@ -65,7 +66,8 @@ _OUTPUT_AFTER = (
     r"[\s\-]{0,2}(?:tok\w*[\s\-])?(?:lange[nrms]? |long |new |of |new-)?(?:out\b(?! of)|"
     r"outputs?\b|raus\b|heraus\b|answers?\b|antwort\w*|completions?\b|responses?\b|generated|"
     r"generiert\w*|generier\w*|ausgab\w*|tokens? (?:out|generated)|repl(?:y|ies)\b|summar(?:y|"
-    r"ies)\b|zusammenfassung\w*|reasoning|new tokens|generation(?!s))"
+    r"ies)\b|zusammenfassung\w*|reasoning|new tokens|generation(?!s)|"
+    r"(?:[a-z]+\s)?(?:rauskomm|herauskomm|rausgeh|zurueckkomm)\w*|(?:[a-z]+\s)?comes? (?:out|back))"
 )
 _SYSTEM = r"system[- ]?prompts?"
 _OBSERVED_OK = (
@@ -132,6 +134,15 @@ LENGTH_RULES: tuple[Rule, ...] = (
     rule("document before", "input_tokens", 5.3, _TOKENS, left=_DOCUMENT_BEFORE + FILL, least=200),
     rule("document length", "input_tokens", 5.2, "tokens", right=_DOCUMENT_AFTER, least=8),
     rule("document length", "input_tokens", 5.2, "-", right=_DOCUMENT_AFTER, scaled=True, least=1000),
+    rule(
+        "so many tokens of something",
+        "input_tokens",
+        4.0,
+        "tokens",
+        right=r"\s(?!context|kontext|window|fenster|seq|ctx|chats?\b|sessions?\b|limit|answers?|antwort|outputs?|replies|responses?|cap\b)[a-z]{4,}s\b",
+        scaled=True,
+        least=512,
+    ),
     rule("each before", "input_tokens", 4.6, "tokens", left=_EACH_BEFORE, least=8),
     rule("each after", "input_tokens", 4.7, "tokens", right=_EACH_AFTER, least=8),
     rule("output before", "output_tokens", 5.2, _TOKENS, left=_OUTPUT + FILL, least=2),

@@ -2,6 +2,7 @@
 
 import re
 
+from bot.understand.number_words import NUMBER_WORDS
 from bot.understand.readings import Reading
 from bot.understand.roles import FILL, Rule, rule
 from bot.understand.text import Text
@@ -34,6 +35,7 @@ _BATCH = (
     r"(?<![a-z])(?:(?:micro[- ]?|per[- ]?device[- ]?(?:train[- ]?)?|train[- ]?|effective |"
     r"global )?batch(?:[-_ ]?(?:size|groesse|sizes))?|bs|bsz|mbs|gbs|microbatch)"
 )
+_NUMBERS_IN_WORDS = "|".join(word for word, number in NUMBER_WORDS.items() if number > 1)
 _NOUNS = "requests"
 _ANY = "- people requests documents images"
 
@@ -47,7 +49,11 @@ LOAD_RULES: tuple[Rule, ...] = (
         right=r"(?:(?!\b(?:nutzer|users?|leute|people|requests?|anfragen|chats?|viertel|drittel|haelfte|"
         r"half|third|quarter|fifth|tenth|zehntel|fuenftel)\b|(?<![a-z\d])\d+ (?:\w+ )?(?:at once|"
         r"at the same|gleichzeitig(?!keit)|"
-        r"simultan|zugleich|parallel))[^.!?;:%]){0,70}?\b(?:at once|"
+        r"simultan|zugleich|parallel)|\b(?:"
+        + _NUMBERS_IN_WORDS
+        + r")\s(?:[a-z]+ )?(?:at once|gleichzeitig(?!keit)|simultan|zugleich|"
+        r"parallel)|\b(?:never|nie|niemals|at most|hoechstens|max\w*|up to|bis zu|only|"
+        r"nur)\b)[^.!?;:%]){0,70}?\b(?:at once|"
         r"at the same (?:time|moment)|gleichzeitig(?!keit)\w*|simultaneously|"
         r"zugleich)\b(?! (?:einen|ein|"
         r"eine|a|an|the|das|die)\b)",
@@ -215,7 +221,8 @@ _SHARE_AFTER = (
 )
 _SHARE_BEFORE = (
     r"(?<![a-z])(?:active(?: share)?|aktiv\w*|peak\w*|gleichzeitig\w*|concurren\w*|davon|"
-    r"of (?:them|whom)|gleichzeitigkeit\w*|simultan\w*|spitze\w*|maximum)\W{0,3}(?:are |sind |"
+    r"of (?:them|whom)|gleichzeitigkeit\w*|simultan\w*|spitze\w*|maximum)\W{0,3}(?:sinds |are |sind |es |"
+    r"erfahrungsgemaess |typischerweise |typically |usually |meist |ungefaehr |roughly |around |"
     r"ist |is |maybe |vielleicht |about |ca\. |etwa |max\.? |hoechstens |at |von |of |nur |"
     r"only )*"
 )

@@ -75,8 +75,24 @@ def read_models(text: Text) -> tuple[list[ModelMention], list[SizeMention]]:
     return _carry_family(text, named, sizes)
 
 
+_WINNER = re.compile(
+    r"\b(?:winner (?:is|was)|we (?:picked|chose|settled on|went with|decided (?:on|for))|die wahl fiel auf|gewonnen hat|"
+    r"sieger (?:ist|war)|"
+    r"entschieden (?:haben wir uns )?fuer|(?:haben|sind) (?:wir )?(?:uns )?(?:fuer|bei)|geworden ist es|es wurde|"
+    r"it'?s going to be)\s(?:the |das |den )?$"
+)
+
+
+def _chosen_at(text: Text, mentions: Sequence[ModelMention]) -> int:
+    """The place of the model that was picked from those named before it; 0 where none was."""
+    picked = (n for n, m in enumerate(mentions) if n and _WINNER.search(clause(text.folded, m.start, m.end, 40)[0]))
+    return next(picked, 0)
+
+
 def _superseded(text: Text, mentions: list[ModelMention]) -> list[ModelMention]:
     """Plans told in order: where the first was once meant and a later one stands now, those before it are withdrawn."""
+    if winner := _chosen_at(text, mentions):
+        return [replace(m, why_not=m.why_not or "withdrawn") for m in mentions[:winner]] + mentions[winner:]
     if len(mentions) < 2 or not _ONCE.search(clause(text.folded, mentions[0].start, mentions[0].end, 48)[0]):
         return mentions
     stands = (n for n, m in enumerate(mentions) if n and _AT_LAST.search(clause(text.folded, m.start, m.end, 40)[0]))

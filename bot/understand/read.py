@@ -24,7 +24,7 @@ from bot.understand.fill import (
     fill_scope_flags,
 )
 from bot.understand.follow_up import read_follow_up
-from bot.understand.formats import choose, read_formats
+from bot.understand.formats import attached, choose, read_formats
 from bot.understand.found import Draft, Found
 from bot.understand.hardware import machines
 from bot.understand.impossible import impossible_cards
@@ -68,7 +68,7 @@ def _find(raw: str, before: Request | None) -> Found:
     lang = language(text.folded, any(c in "äöüÄÖÜß" for c in raw), default)
     models, sizes = read_models(text)
     devices = read_devices(text, [(m.start, m.end) for m in models], slash)
-    formats = read_formats(text)
+    formats = attached(read_formats(text), text.folded, ((m.start, m.end) for m in models if not m.why_not))
     engines = read_engines(text)
     weights = choose(formats, "weights")
     method = read_method(text, weights.value if weights else "")

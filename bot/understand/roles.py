@@ -14,7 +14,7 @@ _REACH = 72
 FILL = (
     r"(?:\s?(?:=|:|~|\(|\bof\b|\bvon\b|\bauf\b|\bat\b|\bis\b|\bist\b|\bare\b|\bsind\b|\bto\b|"
     r"\bbis(?: zu)?\b|\bum(?: die)?\b|\baround\b|\babout\b|\bca\.?|\bup to\b|\bwith\b|"
-    r"\bwohl\b|\bvermutlich\b|\bprobably\b|\blikely\b|\bhoechstens\b|\bat most\b|"
+    r"\bmore like\b|\brather\b|\beher\b|\bwohl\b|\bvermutlich\b|\bprobably\b|\blikely\b|\bhoechstens\b|\bat most\b|"
     r"\bmit\b|\bsize\b|\blength\b|\blimit\b|\bonly\b|\bnur\b|\bmax\.?|\bmaximal\b|\bmaybe\b|"
     r"\bvielleicht\b|\betwa\b|\bungefaehr\b|\bapprox\.?|\bso\b|\bavg\.?|"
     r"\baverage\b|\bmean\b|\bof about\b|\bbe\b|\bam\b|\bwaeren\b|\bwaere\b|\bdas\b|\bare\b|"

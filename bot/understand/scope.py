@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from bot.understand.text import Text
 from bot.understand.units import unit_after
 
+_PIECES_OF_WRITING = (
+    "cover letter|application letter|poem|essay|speech|song|story|invitation|resume|motivationsschreiben|anschreiben|"
+    "bewerbung|gedicht|rede|aufsatz|lebenslauf|einladung|geschichte|lied"
+)
 _TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "mining",
@@ -82,6 +86,15 @@ _TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"anzeigen)|(?:reveal|print|show|output|leak|give me|gib|zeig\w*|nenn\w*|verrate\w*|dump|"
             r"repeat) (?:\w+ ){0,3}(?:system ?prompt|instructions|anweisungen|tokens?\b(?! ?(?:/|per|"
             r"pro))|logs? of other|other users|conversation of|nachrichten von|gespraeche von))"
+        ),
+    ),
+    (
+        "writing",
+        re.compile(
+            r"\b(?:write|draft|compose|formulate|schreib\w*|formulier\w*|verfass\w*|entwirf)\b[^.?!]{0,48}\b(?:"
+            + _PIECES_OF_WRITING
+            + r")\b|"
+            r"\b(?:" + _PIECES_OF_WRITING + r")\b[^.?!]{0,64}\b(?:schreiben|formulieren|verfassen|entwerfen)\b"
         ),
     ),
     (

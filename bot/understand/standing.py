@@ -24,7 +24,13 @@ _REFERENCE_BEFORE = re.compile(
 # "Someone on reddit runs it on 2x 3090": whoever that is, it is not the asker's machine.
 _OTHERS = re.compile(
     r"^\W*(?:\w+ ){0,2}?(?:someone|somebody|jemand|an? (?:\w+ )?(?:guy|friend|colleague|dude|user)|ein (?:\w+ )?(?:kollege|freund|"
-    r"bekannter|typ|user))\b.*\b(?:runs?|ran|gets?|got|uses?|used|has|claims?|laesst|faehrt|nutzt|hat|betreibt|schafft|bekommt|behauptet)\b"
+    r"bekannter|typ|user))\b.*\b(?:runs?|ran|gets?|got|uses?|used|has|claims?|laesst|faehrt|nutzt|hat|betreibt|schafft|"
+    r"bekommt|behauptet)\b"
+)
+_CLAIMED_BY_OTHERS = re.compile(
+    r"\b(?:they|the (?:blog|post|article|paper|vendor|author|docs?)|(?:der|das|die) (?:blog\w*|artikel|beitrag|anbieter|"
+    r"hersteller|autor))\s"
+    r"(?:claims?|claimed|says?|said|reports?|reported|gets?|got|show\w*|state[ds]?|behaupte\w*|schreib\w*|nenn\w*|komm\w* auf)\b"
 )
 _MINE = re.compile(r"\b(?:my|our|mein\w*|unser\w*|we|wir|i|ich)\b")
 _EXCHANGED_BEFORE = re.compile(
@@ -109,6 +115,8 @@ def _numbered(text: Text, mentions: Sequence[DeviceMention]) -> list[DeviceMenti
 def _is_reference(text: Text, mention: DeviceMention) -> bool:
     left, right = clause(text.folded, mention.start, max(mention.end, mention.span_end), 48)
     if past_passages(text.folded).hold(mention.start) or dismissed(left, right) or kept_for_else(right):
+        return True
+    if _CLAIMED_BY_OTHERS.search(clause(text.folded, mention.start, mention.end, 90)[0]):
         return True
     if _OTHERS.search(clause(text.folded, mention.start, mention.end, 90)[0]) and not _MINE.search(left):
         return True

@@ -73,7 +73,7 @@ _UNITS: tuple[tuple[Unit, str], ...] = (
     ("network", r"gbe\b|gbit\w*|gb?ps\b|mbit\w*"),
     (
         "money_suffix",
-        r"(?:k|t|tsd\.?|mio\.?)?\s?(?:€|\$|£)|(?:k|tsd\.? |mio )?(?:eur(?:os?)?|usd|dollars?|"
+        r"(?:k|t|tsd\.?|mio\.?)?\s?(?:€|\$|£)|(?:k|t|tsd\.? |mio )?(?:eur(?:os?)?|usd|dollars?|"
         r"bucks|chf|franken)\b|ct\b|cents?\b",
     ),
     ("power", r"(?:k|m)?wh\b|(?:kw|kva|watts?|w)\b(?!/)"),
@@ -153,7 +153,7 @@ def unit_after(folded: str, end: int) -> tuple[Unit, str, int]:
     place = gap.end() if gap else end
     for begin in (place, *_after_filler(folded, place)):
         found = _UNIT.match(folded, begin)
-        if found and found.lastgroup:
+        if found and found.lastgroup and not folded.startswith("=", found.end()):
             unit = _UNITS[int(found.lastgroup[1:])][0]
             if begin != place and unit not in (
                 "people",
@@ -211,7 +211,7 @@ def _after_filler(folded: str, place: int) -> tuple[int, ...]:
 
 def unit_factor(unit: Unit, word: str) -> float:
     if unit == "money_suffix":
-        if word.startswith(("k", "t€", "t ", "tsd")) or word[:2] in ("t€", "t$"):
+        if word.startswith(("k", "t€", "t ", "tsd", "teur")) or word[:2] in ("t€", "t$"):
             return 1e3
         return 1e6 if word.startswith("mio") else 0.01 if word.startswith(("ct", "cent")) else 1.0
     if unit == "power":
