@@ -14,11 +14,13 @@ from sizing.defaults import Defaults
 from sizing.enough import enough_of, most_sold
 from sizing.errors import UserError
 from sizing.resolve import resolve_format
+from sizing.search.candidates import setups
 from sizing.search.lacks import speed_lacks
 from sizing.sensitivity import best_format, usual_formats
 from sizing.spec import WorkloadSpec
 
 _LOSSLESS_BITS: Final = 7.9
+_LEAST_LOSS_BITS: Final = 8.5  # Q8_0; nobody loses anything to what is wider
 _SAME_WIDTH_BITS: Final = 1.2  # Q4_K_M has 4.8 bits a weight, AWQ 4.2: the same class of loss
 
 
@@ -26,7 +28,41 @@ def sized_alternatives(specs: Sequence[Spec], heard: Heard, defaults: Defaults) 
     """Each spec sized; counts that are open and formats that were not said are filled so that every option can do the work."""
     if heard.request.get("other", {}).get("engines_compared"):
         return _in_one_width([_in_its_format(size(spec, defaults), defaults) for spec in specs], specs, defaults)
-    return [_counted(size(spec, defaults), defaults) for spec in specs]
+    if heard.request.get("other", {}).get("layouts"):
+        return _in_one_format([size(spec, defaults) for spec in specs], defaults)
+    return _equally_wide([_counted(size(spec, defaults), defaults) for spec in specs], specs, defaults)
+
+
+def _in_one_format(found: list[Sized], defaults: Defaults) -> list[Sized]:
+    """Layouts of one machine are held against each other as they are, in the widest format in which all of them fit."""
+    first = found[0].parsed
+    if first is None or first.weights or all(one.estimate.fits for one in found):
+        return found
+    for name in usual_formats(first, defaults):
+        tried = [size({**one.spec, "weights": name}, defaults) for one in found]
+        if all(one.estimate.fits for one in tried):
+            return tried
+    return found
+
+
+def _equally_wide(found: list[Sized], specs: Sequence[Spec], defaults: Defaults) -> list[Sized]:
+    """Where nobody named a format and machines differ in what is customary on them (a file of 4 bits here, 8 bits there), the narrower
+    is widened as far as it fits: else the one only looks faster, or smaller."""
+    same = len({str(spec.get("model")) for spec in specs}) == 1 and not any(spec.get("weights") for spec in specs)
+    fitting = [one for one in found if one.verdict == "fits"]
+    if not same or len(fitting) < 2:
+        return found
+    widest = min(_LEAST_LOSS_BITS, max(map(_bits, fitting)))
+    return [
+        _widened(one, widest, defaults) if one in fitting and _bits(one) < widest - _SAME_WIDTH_BITS else one
+        for one in found
+    ]
+
+
+def _widened(one: Sized, bits: float, defaults: Defaults) -> Sized:
+    """In a format of about that width where it then still fits with its reserve; as it is where it does not."""
+    wider = _nearest_width(one, bits, defaults)
+    return wider if wider.verdict == "fits" else one
 
 
 def _in_one_width(found: list[Sized], specs: Sequence[Spec], defaults: Defaults) -> list[Sized]:
@@ -43,11 +79,17 @@ def _in_one_width(found: list[Sized], specs: Sequence[Spec], defaults: Defaults)
 
 
 def _nearest_width(one: Sized, bits: float, defaults: Defaults) -> Sized:
-    """In the usual format of its engine that comes nearest to a width and is no narrower by much."""
-    if one.parsed is None:
+    """In the format of its engine on its device that comes nearest to a width and is no narrower by much."""
+    resolved, parsed = one.resolved, one.parsed
+    device = resolved.devices[0].accelerator if resolved and resolved.devices else None
+    if resolved is None or parsed is None or device is None:
         return one
-    free = one.parsed.model_copy(update={"weights": None})
-    known = {name: resolve_format(name).bits_per_weight or 0.0 for name in usual_formats(free, defaults)}
+    engine = parsed.engine.model_copy(update={"name": resolved.engine.name})
+    free = parsed.model_copy(update={"weights": None, "engine": engine})
+    known = {
+        setup.weights: setup.bits
+        for setup in setups(device, free, resolved.architecture, defaults.min_bits, resolved.concurrency)
+    }
     near = sorted((abs(width - bits), name) for name, width in known.items() if width > bits - _SAME_WIDTH_BITS)
     tried = (size({**one.spec, "weights": name}, defaults) for _, name in near)
     return next((other for other in tried if other.estimate.fits), one)

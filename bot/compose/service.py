@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from bot.answer import Alternative, AssumptionView
 from bot.compose import headline as verdicts
+from bot.compose import queueing
 from bot.compose.assumptions import assumption_view, assumption_views
 from bot.compose.draft import Draft
 from bot.compose.labels import option_label
@@ -45,8 +46,19 @@ def write(draft: Draft, spec: Spec, defaults: Defaults) -> bool:
     work = stages(asked, _device(asked, best))
     draft.intent = "rag"
     _write(draft, best, list(options.good), work)
+    if best is not None:
+        _say_waits(draft, best, defaults)
     draft.assumptions = (*_assumed(draft, spec, asked, work), *draft.assumptions)
     return True
+
+
+def _say_waits(draft: Draft, best: Sized, defaults: Defaults) -> None:
+    """How long people wait for the language model under the load that is said; first where that is asked."""
+    question = draft.sources.query
+    waits = queueing.headline(draft, best, question)
+    queueing.say(draft, best, question, defaults)
+    if waits is not None:
+        draft.headline, draft.lead = waits, f"{draft.headline} {draft.lead}".strip()
 
 
 def _assumed(draft: Draft, spec: Spec, asked: WorkloadSpec, work: Mapping[str, Any]) -> list[AssumptionView]:

@@ -139,3 +139,23 @@ def test_engines_are_compared_in_one_width(text: str) -> None:
     answer = Conversation().say(text).answer
     widths = [resolve_format(spec["weights"]).bits_per_weight or 0.0 for spec in answer.specs]
     assert max(widths) - min(widths) <= 1.2
+
+
+def test_layouts_stay_what_was_asked_about() -> None:
+    answer = Conversation().say("TP 2 or two replicas of Llama 3.1 8B on 2x RTX 4090 for 30 concurrent users?").answer
+    assert [(one["parallel"]["tensor"], one["parallel"]["data"]) for one in answer.specs] == [(2, 1), (1, 2)]
+    assert len({one.get("weights") for one in answer.specs}) == 1
+    assert all(estimate["fits"] for estimate in answer.estimates)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mac Studio M3 Ultra oder PC mit 2x RTX 5090 für Qwen3 32B, ein Nutzer?",
+        "Mac Studio M3 Ultra vs one H100 for Qwen3 14B, single user",
+    ],
+)
+def test_a_customary_file_of_four_bits_is_no_match_for_eight(text: str) -> None:
+    answer = Conversation().say(text).answer
+    widths = [resolve_format(spec.get("weights") or "bf16").bits_per_weight or 0.0 for spec in answer.specs]
+    assert min(widths) >= 8

@@ -29,6 +29,7 @@ def told(answer: Answer) -> str:
         ("Llama 3.1 8B on an L4 for 400 employees, 20 questions a day each", 8000.0),
         ("40.000 Anfragen am Tag auf 2x L40S mit Qwen3-14B FP8", 40000.0),
         ("5,000 requests per day on an L4 with Llama 3.1 8B for 50 users", 5000.0),
+        ("Llama 3.1 8B on an L4 for 400 employees, 30 questions each per day", 12000.0),
         ("Llama 3.1 8B on an L4 for 400 employees", None),
     ],
 )
@@ -161,3 +162,12 @@ def test_how_many_cards_is_searched_where_the_plain_layout_does_not_do() -> None
     """One split over all cards is not the only way: copies and a narrower cache serve more people on fewer cards."""
     answer = asked("How many RTX 4090 do I need for Llama 3.1 8B, 150 concurrent chats of 8k?")
     assert answer.estimates[0]["fits"] and answer.specs[0]["hardware"][0]["count"] > 1
+
+
+def test_a_service_with_retrieval_tells_its_waits() -> None:
+    answer = asked(
+        "RAG chatbot for 400 employees, 30 questions each per day, Mistral Small 24B FP8 on one H100: how long is the wait at peak?"
+    )
+    assert answer.headline.startswith("In the busiest hour the first token")
+    assert told(answer).startswith("12,000 questions a day")
+    assert "documents" in answer.lead
