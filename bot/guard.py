@@ -75,9 +75,10 @@ _LAST_DIGITS = 1e-9
 _WORD_WITHIN = 24
 _LAST_WORD = re.compile(r"([^\W\d_]+)[^\w]*$")
 _NEXT_WORD = re.compile(r"[^\w]*([^\W\d_]+)")
-_COUNTED: Final = re.compile(
-    r"(?:^| \+ )(?:\d+ × )?"
-)  # "2 × GPU 24 GB + RTX 3090": the number of each is written apart
+# "2 × GPU 24 GB + RTX 3090": the number of each is written apart.
+_COUNTED: Final = re.compile(r"(?:^| \+ )(?:\d+ × )?")
+# Small counts whose fields are named as the data names them: any other small count of the material must not stand for them.
+_COUNTS: Final = frozenset({"concurrency", "users", "layers", "kv_heads", "head_dim", "tensor", "pipeline"})
 _LARGE: Final = (1e6, 1e9)  # "11.9 billion" is written from 11.9
 _KEPT_CHARACTERS = 300
 _SIZES: Final = {name: frozenset({1.0} | {s for d, s in _UNITS.values() if d == name}) for name, _ in _UNITS.values()}
@@ -106,9 +107,15 @@ class Material:
     phrases: set[str] = field(default_factory=set)
     citations: int = 0
     said: set[tuple[float, str, str]] = field(default_factory=set)
+    keyed: dict[str, set[float]] = field(default_factory=dict)
     written: Written | None = None
 
     def add(self, value: float, dimension: str = "any") -> None:
+        """A figure that an answer has worked out or chosen itself."""
+        self._put(value, dimension)
+        self.keyed.setdefault("", set()).add(abs(float(value)))
+
+    def _put(self, value: float, dimension: str) -> None:
         self.facts.setdefault(dimension, set()).add(abs(float(value)))
 
     def add_data(self, data: Any, key: str = "") -> None:
@@ -118,7 +125,7 @@ class Material:
         if isinstance(data, Mapping):
             self._add_mapping(data, key)
         elif isinstance(data, (list, tuple, set, frozenset)):
-            self.add(len(data), "count")
+            self._put(len(data), "count")
             for part in data:
                 self.add_data(part, key)
         elif isinstance(data, (int, float)):
@@ -155,17 +162,20 @@ class Material:
             self.add_data(value, key if inherits else str(name))
             if name == "value" and unit and isinstance(value, (int, float)):
                 dimension, size = _UNITS.get("bytes" if unit == "B" else unit, ("any", 1))
-                self.add(value * size, dimension)
+                self._put(value * size, dimension)
 
     def _add_figure(self, key: str, value: float) -> None:
         dimension, size = _unit_of(key)
-        self.add(value * size, dimension)
+        self.keyed.setdefault(key.lower(), set()).add(abs(value))
+        self._put(value * size, dimension)
 
     def take(self, other: Material) -> None:
         """The facts and names of another material beside those here; its citations stay with it."""
         for dimension, facts in other.facts.items():
             self.facts.setdefault(dimension, set()).update(facts)
         self.said |= other.said
+        for key, facts in other.keyed.items():
+            self.keyed.setdefault(key, set()).update(facts)
         self.names |= other.names
         self.phrases |= other.phrases
 
@@ -180,14 +190,14 @@ class Material:
         self.add_names([text])
         for lang in ("de", "en"):
             for number in numbers_in(text, lang):
-                self.add(number.value, number.dimension or "any")
+                self._put(number.value, number.dimension or "any")
 
     def add_source(self, text: str, lang: Lang) -> None:
         """As `add_text` for a text of known language: a number counts with the unit it has there, and with no other."""
         self.add_names([text])
         found = numbers_in(text, lang)
         for number in found:
-            self.add(number.value, number.dimension or "any")
+            self._put(number.value, number.dimension or "any")
         self._say(found)
 
     def _say(self, numbers: Iterable[Number]) -> None:
@@ -212,32 +222,37 @@ class Material:
         """Whether a source says the very number, beside the same word: a quotation neither rounds nor changes the unit."""
         return any((number.value, number.dimension or "count", word) in self.said for word in number.beside)
 
-    def accounts_for(self, figure: Figure, lang: Lang) -> bool:
-        """Whether what the wording wrote is a figure of the material: to all its digits, else (worked out in passing) as it is shown."""
-        if all(self._has(value, figure) for value in figure.values):
-            return True
-        shown = numbers_in(figure.shown, lang)
-        return bool(shown) and all(self.holds(number) for number in shown)
+    def accounts_for(self, figure: Figure) -> bool:
+        """Whether what the wording wrote is a figure of the material, to all its digits and in its unit."""
+        return all(self._has(value, figure) for value in figure.values)
 
     def _has(self, value: float, figure: Figure) -> bool:
         if figure.dimension is not None:
             return _is_among(value * figure.size, self._sorted.get(figure.dimension, []))
+        if value.is_integer() and (named := self._named_like(figure.name)):
+            return any(_is_among(value * size, facts) for facts in named for size in (1.0, *_LARGE))
         return any(
             _is_among(value * size, facts)
             for dimension, facts in self._sorted.items()
             for size in (*_SIZES.get(dimension, (1.0,)), *_LARGE)
         )
 
+    def _named_like(self, name: str) -> list[list[float]]:
+        """The figures of the key that a count names ("concurrency"), and those that the answer worked out itself."""
+        if name not in _COUNTS or name not in self.keyed:
+            return []
+        return [sorted(self.keyed[key]) for key in (name, "") if key in self.keyed]
+
     @functools.cached_property
     def _sorted(self) -> dict[str, list[float]]:
         """The facts in order, once all are gathered."""
         return {dimension: sorted(facts) for dimension, facts in self.facts.items()}
 
-    def unexplained(self, text: str, lang: Lang) -> str:
+    def unexplained(self, text: str) -> str:
         """The text without the names of the material and without what the wording wrote, where that is a figure of the material."""
         plain = _plain(text)
         kept = list(plain)
-        for start, end in itertools.chain(self._phrases_in(plain), self._written_in(plain, lang)):
+        for start, end in itertools.chain(self._phrases_in(plain), self._written_in(plain)):
             kept[start:end] = " " * (end - start)
         return "".join(kept)
 
@@ -247,10 +262,10 @@ class Material:
                 found = re.finditer(rf"(?<![\w.,]){re.escape(phrase)}(?!\w|[.,]\d)", plain)
                 yield from (match.span() for match in found)
 
-    def _written_in(self, plain: str, lang: Lang) -> Iterator[tuple[int, int]]:
+    def _written_in(self, plain: str) -> Iterator[tuple[int, int]]:
         for figure in self.written.figures if self.written else ():
             places = list(figure.places_in(plain))
-            if places and (not figure.values or self.accounts_for(figure, lang)):
+            if places and (not figure.values or self.accounts_for(figure)):
                 yield from places
 
 
@@ -323,7 +338,7 @@ def marks_in(text: str) -> tuple[str, ...]:
 
 def untraced(text: str, lang: Lang, material: Material) -> tuple[str, ...]:
     """The numbers, names with digits and citation marks of a text that the material does not hold."""
-    rest = material.unexplained(text, lang)
+    rest = material.unexplained(text)
     marks = [match[0] for match in _CITATION.finditer(rest) if not 1 <= int(match[1]) <= material.citations]
     words = [word for word in sorted(_named(rest)) if word not in material.names]
     traced = material.holds if material.written is None else material.says

@@ -111,7 +111,7 @@ class Written:
 
     def counts_in(self, text: str) -> None:
         """A value of a flag, and the number of things that a name begins with ("4 × L40S"): neither is written by a method."""
-        if _FLAG.fullmatch(text):
+        if _FLAG.fullmatch(text) and text not in self._same:
             self.note(text, float(text), None, 1.0)
         for found in _COUNTED.finditer(text):
             after = text[found.end(1) : found.end() + _AROUND]

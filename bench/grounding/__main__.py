@@ -8,12 +8,14 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from bench.grounding.mutated import caught
 from bench.grounding.recorded import Asked, asked
 from bench.grounding.support import Judged, judged
 from bench.grounding.trace import ORIGINS, Traced, traced
@@ -35,6 +37,8 @@ def main() -> int:
     console = Console(width=160)
     _numbers(console, turns, options.show)
     _support(console, turns, options.show)
+    if options.mutate:
+        _mutations(console, rows, options.show)
     if options.sample:
         _sample(console, [judged(turn) for turn in turns], options.sample)
     return 0
@@ -45,8 +49,21 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--questions", type=Path, nargs="+", default=[HERE / "questions.jsonl"])
     parser.add_argument("--embeddings", help="a model, or off")
     parser.add_argument("--show", type=int, default=20, help="print up to N misses of each kind")
+    parser.add_argument(
+        "--mutate", action="store_true", help="alter every number in turn and count what the guard stops"
+    )
     parser.add_argument("--sample", type=int, default=0, help="print N judgements at random, to be read by a person")
     return parser.parse_args()
+
+
+def _mutations(console: Console, rows: Sequence[Mapping[str, Any]], show: int) -> None:
+    found = list(caught(rows, Context()))
+    for where in ("text", "written"):
+        own = [each for each in found if each.where == where]
+        stopped = sum(each.caught for each in own)
+        console.print(f"altered in the {where}: the guard stops {stopped} of {len(own)} ({stopped / len(own):.3f})")
+        for each in [one for one in own if not one.caught][:show]:
+            console.print(f"{each.id}: {each.shown!r}", markup=False, highlight=False)
 
 
 def _numbers(console: Console, turns: Sequence[Asked], show: int) -> None:

@@ -1,17 +1,13 @@
 """The number guard: what it lets through and what it stops."""
 
-import re
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot import conversation
-from bot.compose.draft import Draft, finish
+from bench.grounding.mutated import caught
 from bot.guard import Material, numbers_in, untraced
 from bot.reply.wording import catalogue, wording
-from bot.thread import Context, ThreadState
+from bot.thread import Context
 from bot.written import begin, end
 
 
@@ -109,32 +105,14 @@ ANSWERS = [
     "2 x L40S oder eine H100 für Qwen2.5 72B in int4?",
     "How much VRAM does DeepSeek V3.1 need?",
 ]
-_ANY_NUMBER = re.compile(r"(?<![\w.,/-])\d+(?:[.,]\d+)?(?![\w/]|[.,]\d)")
 
 
-@pytest.mark.parametrize("question", ANSWERS)
-def test_an_altered_number_of_an_answer_is_caught(question: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every number of every text in turn is put a seventh higher, or one higher where that is less."""
-    drafts: list[Draft] = []
-    monkeypatch.setattr(conversation, "finish", lambda draft, *rest: drafts.append(draft) or finish(draft, *rest))
-    answer, _ = conversation.respond(question, ThreadState(), Context())
-    assert answer.unverified_numbers == ()
-    caught = [
-        bool(untraced(altered, answer.lang, drafts[0].material))
-        for text in (answer.headline, answer.lead, *(paragraph.text for paragraph in answer.paragraphs))
-        for altered in _each_altered(text)
-    ]
-    assert len(caught) > 5
-    assert sum(caught) >= 0.95 * len(caught)
-
-
-def _each_altered(text: str) -> Iterator[str]:
-    for found in _ANY_NUMBER.finditer(text):
-        sign = "," if "," in found[0] else "."
-        value = float(found[0].replace(",", "."))
-        decimals = len(found[0].partition(sign)[2])
-        other = max(value + 10.0**-decimals, value * 8 / 7)
-        yield text[: found.start()] + f"{other:.{decimals}f}".replace(".", sign) + text[found.end() :]
+def test_an_altered_number_of_an_answer_is_caught() -> None:
+    """Every number of every text in turn is put an eighth higher, and one step of its last digit where that is less."""
+    found = list(caught(({"id": str(n), "text": text} for n, text in enumerate(ANSWERS)), Context()))
+    assert len(found) > 100
+    missed = [each for each in found if not each.caught]
+    assert len(missed) <= 0.05 * len(found), missed
 
 
 @pytest.mark.parametrize(
