@@ -108,11 +108,15 @@ ANSWERS = [
 
 
 def test_an_altered_number_of_an_answer_is_caught() -> None:
-    """Every number of every text in turn is put an eighth higher, and one step of its last digit where that is less."""
+    """Every number of every text in turn, and every figure as it is written, is put an eighth higher."""
     found = list(caught(({"id": str(n), "text": text} for n, text in enumerate(ANSWERS)), Context()))
-    assert len(found) > 100
-    missed = [each for each in found if not each.caught]
-    assert len(missed) <= 0.05 * len(found), missed
+    for where, least in (
+        ("text", 0.95),
+        ("written", 0.85),
+    ):  # a small count of another kind may stand for a written one
+        own = [each for each in found if each.where == where]
+        assert len(own) > 100
+        assert sum(each.caught for each in own) >= least * len(own), [each for each in own if not each.caught]
 
 
 @pytest.mark.parametrize(
