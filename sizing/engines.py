@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 EngineKind = Literal["server", "local", "framework", "training"]
@@ -73,12 +74,13 @@ class Engine:
 
 
 def engine_named(written: str, version: str | None, as_of: str | None) -> Engine:
-    """The engine behind a written name; unknown names keep their own name with kind "server"."""
+    """The engine behind a written name ("NVIDIA NIM", "llama.cpp (ipex-llm)"); unknown ones keep what was written, with kind "server"."""
     key = written.strip().lower()
     name = _ALIASES.get(key, key)
     if name not in KINDS:
-        base = name.split(" ")[0].split("(")[0]
-        name = _ALIASES.get(base, base)
+        words = [word for word in re.split(r"[\s()/,]+", key) if word]
+        parts = ["-".join(words), *("-".join(pair) for pair in pairwise(words)), *words]
+        name = next((known for known in (_ALIASES.get(part, part) for part in parts) if known in KINDS), key)
     numbers = _VERSION.search(version or "")
     parsed = tuple(int(part) for part in numbers.group().split(".")) if numbers else None
     return Engine(name, KINDS.get(name, "server"), parsed, as_of, written)

@@ -7,7 +7,7 @@ import re
 from sizing.architecture.types import Architecture
 from sizing.catalogue.load import catalogue
 from sizing.catalogue.names import find
-from sizing.engines import Engine
+from sizing.engines import KINDS, Engine
 from sizing.errors import UserError
 from sizing.gaps import Gaps
 from sizing.spec import Speculative, WorkloadSpec
@@ -18,6 +18,8 @@ DRAFT_METHOD = re.compile(r"draft|separate|assist|small|standalone", re.IGNORECA
 _OWN_METHOD = re.compile(
     r"mtp|next-?n|eagle|d-?flash|d-?spark|n-?gram|suffix|prompt[ _-]?look-?up|look-?ahead", re.IGNORECASE
 )
+# What an engine that is not known is taken to resemble: nine tenths of the card, blocks and activations of a server.
+TAKEN_FOR_UNKNOWN = "vllm"
 METHODS = ("mtp", "eagle", "eagle3", "draft", "ngram", "suffix", "dflash", "dspark")
 
 
@@ -25,6 +27,8 @@ def state_unread(spec: WorkloadSpec, engine: Engine, model: Architecture, gaps: 
     """Raises:
     UserError: a method of speculation that is none.
     """
+    if engine.name not in KINDS:
+        gaps.fill("engine.name", engine.written, "engine_unread", taken=TAKEN_FOR_UNKNOWN)
     _version(spec, engine, gaps)
     _speculation(spec, model, gaps)
     _processor(spec, gaps)

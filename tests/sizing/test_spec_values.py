@@ -172,6 +172,8 @@ def test_what_people_write_is_taken(changed: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("changed", "field", "code"),
     [
+        ({"engine": {"name": "Bananaserve"}}, "engine.name", "engine_unread"),
+        ({"engine": {"name": "NVIDIA NIM"}}, "engine.name", None),
         ({"engine": {"name": "vllm", "version": "banana"}}, "engine.version", "version_unread"),
         ({"engine": {"name": "vllm", "version": "27.3"}}, "engine.version", "version_unread"),
         ({"engine": {"name": "vllm", "version": "0.19.2rc1.dev134"}}, "engine.version", None),
