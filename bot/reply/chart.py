@@ -1,7 +1,7 @@
 """Chart → PNG: what each option needs on its fullest device, against what the engine may use there.
 
 Drawn with Pillow: a plotting library lays such a picture out several times over, which costs more than the answer below it
-(0.13 s of processor time against 0.02 s, and 30 MB in each process that answers). Of Matplotlib only its font is used.
+(0.13 s of processor time against 0.02 s, and 30 MiB in each process that answers). Of Matplotlib only its font is used.
 """
 
 from __future__ import annotations
