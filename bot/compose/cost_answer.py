@@ -26,7 +26,7 @@ def say(bill: Bill, question: str) -> None:
         cost_training.say(bill)
         return
     say_price(bill)
-    if bill.sized.parsed is not None and bill.sized.parsed.task == "inference":
+    if bill.sized.parsed is not None and bill.sized.parsed.task == "inference" and bill.sized.estimate.fits:
         _say(bill, "tokens_a_month", "cost_api", _capacity(bill))
         _say(bill, "per_million", "cost_api", _millions(bill, shares_in(question)))
         if _ENERGY.search(question):

@@ -69,7 +69,7 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     draft.options = strictly_better(options.good, sized)
     draft.considered = [*(way.sized for way in own), *(one for one, _ in options.almost)]
     draft.material.add_data([lack_facts(one) for _, lacks in options.almost for one in lacks])
-    priced = _priced_headline(draft, sized, bill, heard, question, defaults) if sized.estimate.fits else None
+    priced = _priced_headline(draft, sized, bill, heard, question, defaults)
     draft.headline = priced or (
         limit.headline if limit else _headline(sized, heard, own, question, words, how_many=how_many)
     )
@@ -79,7 +79,7 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     second = (
         limit.more
         if limit
-        else headline.verdict_headline(sized, words)
+        else ("" if sized.estimate.fits is False else headline.verdict_headline(sized, words))
         if priced
         else _second(draft, sized, heard, own, question)
     )
@@ -134,6 +134,10 @@ def _priced_headline(
     draft: Draft, sized: Sized, bill: cost_bill.Bill | None, heard: Heard, question: str, defaults: Defaults
 ) -> str | None:
     """The first sentence of an answer that was asked for money, or for what the power costs."""
+    if not sized.estimate.fits:  # what the hardware costs is a fair question all the same
+        asks_money = bill is not None and cost_bill.leads(heard) and sized.figures["task"] == "inference"
+        price = cost_headlines.hardware_headline(bill, question) if bill is not None and asks_money else None
+        return f"{headline.verdict_headline(sized, draft.words)} {price}" if price else None
     if joules := energy.headline(draft, sized, question, defaults):
         return joules
     if bill is not None and sized.figures["task"] == "training":

@@ -200,3 +200,17 @@ def test_every_utilisation_that_is_asked_about_is_answered(text: str, shares: tu
     answer = asked(text)
     assert [share for share in shares if share not in answer.headline.replace("\xa0", " ")] == []
     assert answer.unverified_numbers == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "price"),
+    [
+        ("What do 2x RTX 4090 for Llama 3.3 70B BF16 cost per month?", "No: ", "a month"),
+        ("Was kosten 2x RTX 4090 für Llama 3.3 70B BF16 im Monat?", "Nein: ", "im Monat"),
+    ],
+)
+def test_what_does_not_fit_has_a_price_all_the_same(text: str, verdict: str, price: str) -> None:
+    answer = asked(text)
+    assert answer.headline.startswith(verdict) and price in answer.headline
+    assert answer.lead.count(verdict) == 0
+    assert "Million" not in " ".join(part.title for part in answer.paragraphs)
