@@ -15,6 +15,7 @@ from bot.compose import (
     ecosystems,
     energy,
     focus,
+    format_support,
     leading,
     machine,
     nvlink,
@@ -60,6 +61,7 @@ def _write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults:
         or slow.write(draft, heard, text, thread, defaults)
         or availability.write(draft, heard, text, thread, defaults)
         or singles.write(draft, heard, text, defaults)
+        or format_support.write(draft, heard, defaults)
         or nvlink.write(draft, heard, defaults)
         or best_model.write(draft, heard, text, defaults)
         or _write_work(draft, spec, heard, defaults)
