@@ -17,6 +17,7 @@ from bot.answer import Citation, Lang, Paragraph
 from bot.prose import best_section, blocks
 from bot.reply.wording import Wording
 from bot.sized import Sized, device_counts
+from bot.written import literal
 from sizing.estimate import Reason
 
 # What a verdict rests on comes before what merely describes the model.
@@ -134,9 +135,10 @@ def blocker_text(params: Mapping[str, Any], words: Wording) -> str:
 
 
 def _alternatives(value: Any, words: Wording) -> Any:
-    return (
-        words.listed([words.engine(str(part)) for part in value], "or") if isinstance(value, (list, tuple)) else value
-    )
+    """Degrees and names of engines to choose from, as one text of the engine's own."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    return literal(words.listed([words.engine(str(part)) for part in value], "or"))
 
 
 def kv_formula(sized: Sized, words: Wording) -> str:

@@ -130,7 +130,7 @@ TRAINING = [
         "unsloth lora on Llama-3.1-8B-Instruct, cutoff 4096, bs 1, r 8, runs out of memory on an L40",
         "^It should fit",
         "without checkpointing",
-        "47.3",
+        "47",
     ),
     ("Flux komplett feintunen (kein LoRA): wie viel VRAM wirklich?", "206.GiB", "BF16", "Textencoder"),
     (
