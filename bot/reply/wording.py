@@ -111,6 +111,7 @@ class Wording(string.Formatter):
         writer = getattr(self, kind)
         return str(writer(value, argument) if argument else writer(value))
 
+    @noted()
     def plain(self, value: Any) -> str:
         """A value without a unit: numbers by locale, lists joined, anything else as it is."""
         if isinstance(value, bool):
