@@ -100,7 +100,7 @@ def test_and_no_document_that_speaks_of_others(question: str, tmp_path: Path) ->
     [
         ("An RTX 4090 has 32 GB of memory.", "Is an RTX 4090 enough for Llama 3.1 8B?", r"32 GB of memory, the data sheet 24 GB"),
         ("Eine RTX 4090 hat 32 GB VRAM.", "Reicht eine RTX 4090 für Llama 3.1 8B?", r"nennt 32 GB Speicher .* Datenblatt 24 GB"),
-        ("Llama 3.3 70B in FP8 runs on one RTX 4090.", "Llama 3.3 70B in FP8 on an RTX 4090?", r"lets Llama 3.3 70B run on RTX 4090.* missing"),
+        ("Llama 3.3 70B in FP8 runs on one RTX 4090.", "Llama 3.3 70B in FP8 on an RTX 4090?", r"lets Llama 3.3 70B run .* missing"),
         ("Llama 3.1 8B läuft nicht auf einer H100.", "Läuft Llama 3.1 8B auf einer H100?", r"bleiben dort .* frei"),
         ("Llama 3.1 8B needs 3 GB in BF16.", "What does our handbook say about Llama 3.1 8B?", r"its weights alone need 15 GiB in BF16"),
     ],
