@@ -66,8 +66,7 @@ def write_choice(draft: Draft, asked: Sized, found: list[Sized], coding: bool, d
     shown = shown_rows(found, first, coding)
     fast = _fastest(shown, first, coding)
     params = {"model": first.figures["model"], "weights": first.figures["weights"], "hardware": asked.hardware}
-    first_words = words.text("best", "headline_coding" if coding else "headline", **params)
-    draft.headline = with_mark(first_words, draft.sources.topic("model_choice", first_words))
+    draft.headline = words.text("best", "headline_coding" if coding else "headline", **params)
     told = [words.text("best", "why_coding" if coding else "why", count=len(found))]
     if fast is not None and fast is not first:
         rate = fast.estimate.speed.decode_tok_s_per_user if fast.estimate.speed else None
