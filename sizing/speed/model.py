@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from sizing.estimate import Assumption, Range, Speed
@@ -12,7 +13,7 @@ from sizing.speed.drivers import Drivers, drivers
 from sizing.speed.extras import ACCEPTED
 from sizing.speed.factors import Coefficients, shipped
 from sizing.speed.ranges import spread
-from sizing.speed.serving import Rates, rates
+from sizing.speed.serving import Rates, rates, slowest_and_fastest
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +54,44 @@ def as_speed(made: Forecast, *, doubted: bool = True) -> Speed:
     """
     known, said = made.known, made.said
     doubt = variances(known, made.factor, said) if doubted else {}
+    steady = known.work.pattern == "poisson" and not said.saturated
+    limits = _limits(made) if doubted and steady else {}
+
+    served = "output_tok_s_total" if said.output_tok_s_total else "prefill_tok_s"
 
     def ranged(figure: str, expected: float | None) -> Range | None:
         if expected is None:
             return None
-        low, high = spread(known, figure, doubt.get(figure, 0.0))
-        return Range(low=expected * low, expected=expected, high=expected * high)
+        known_as = served if figure == "requests_s" else figure
+        low, high = spread(known, known_as, doubt.get(known_as, 0.0))
+        least, most = limits.get(figure, (0.0, math.inf))
+        return Range(low=max(expected * low, least), expected=expected, high=min(expected * high, most))
 
-    served = "output_tok_s_total" if said.output_tok_s_total else "prefill_tok_s"
     return Speed(
         decode_tok_s_per_user=ranged("decode_tok_s_per_user", said.decode_tok_s_per_user),
         output_tok_s_total=ranged("output_tok_s_total", said.output_tok_s_total),
         prefill_tok_s=ranged("prefill_tok_s", said.prefill_tok_s),
         ttft_ms=ranged("ttft_ms", said.ttft_ms),
         tpot_ms=ranged("tpot_ms", said.tpot_ms),
-        requests_s=ranged(served, said.requests_s),
+        requests_s=ranged("requests_s", said.requests_s),
         bound_by=said.step.bound_by if said.step else "compute",
         in_flight=said.in_flight,
         saturated=said.saturated,
         input_tokens=known.work.input_tokens,
         output_tokens=known.work.output_tokens,
     )
+
+
+def _limits(made: Forecast) -> dict[str, tuple[float, float]]:
+    """What no figure under arrivals can leave: the pace of one user lies between that of a full and of an empty machine, each with the
+    scatter of its own, and no more is served than arrives. Near the most that is served, slopes alone would say more than that."""
+    known, said, rate = made.known, made.said, made.known.work.rate_rps or 0.0
+    slowest, fastest = slowest_and_fastest(known, made.factor)
+    low, high = spread(known, "decode_tok_s_per_user", 0.0)
+    pace, between = said.decode_tok_s_per_user or 0.0, said.tpot_ms or 0.0
+    least, most = min(slowest * low, pace), max(fastest * high, pace)
+    limits = {"decode_tok_s_per_user": (least, most), "tpot_ms": (between * pace / most, between * pace / least)}
+    if known.work.requests is None:
+        limits["output_tok_s_total"] = (0.0, rate * known.work.output_tokens)
+        limits["requests_s"] = (0.0, rate)
+    return limits

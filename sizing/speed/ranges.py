@@ -26,7 +26,7 @@ def scenarios(known: Drivers) -> tuple[Scenario, ...]:
         return ("prefill",)
     if work.pattern == "closed" and work.concurrency <= 1:
         return ("single",)
-    return (work.pattern, "concurrent")
+    return (work.measured_as, "concurrent")
 
 
 def spread(known: Drivers, figure: str, variance: float) -> tuple[float, float]:

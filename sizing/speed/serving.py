@@ -246,6 +246,12 @@ def handed_over_s(drivers: Drivers) -> float:
     return size / (NETWORK_GB_S * GB * drivers.tensor)
 
 
+def slowest_and_fastest(drivers: Drivers, coefficient: Coefficients) -> tuple[float, float]:
+    """Tokens/s of one user with every place taken, and alone: between these lies the pace at any rate of arrivals."""
+    full, alone = (pace(drivers, coefficient, running).token_s for running in (_limit(drivers, 1e9), 1.0))
+    return 1 / full, 1 / alone
+
+
 def steady_at(drivers: Drivers, coefficient: Coefficients, rate_rps: float) -> Pace:
     """The pace at which arrivals and departures balance (Little's law): found by bisection on the sequences in flight."""
     low, high = 1.0, _limit(drivers, 1e9)
