@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.speed.problem import Param, Priors, Problem
+from bench.speed.problem import Param, Problem
 from bench.speed.solve import Linear
 from sizing.speed.factors import FACTORS
 from sizing.speed.ranges import scenarios
@@ -24,8 +24,8 @@ _FEWEST = 15
 # How often a question is of that kind: a deployment measured as it is, one near those measured, a model new on a known machine, and
 # something that only others have measured in part.
 WEIGHTS = {"inside": 2, "row": 2, "model": 1, "source": 1}
-# Directions of the factors' space that measurements say something of; those beyond change no deviation by more than some 2 %.
-_DIRECTIONS = 200
+# Directions of the factors' space that measurements say something of; those beyond change no deviation by 1 %.
+_DIRECTIONS = 300
 _FREEDOM = 4.0  # of Student's t: residuals have far outliers, which must not widen every range
 _SCATTERS = np.geomspace(0.01, 2.0, 120)
 _SHARES = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5)
@@ -56,19 +56,10 @@ class Residuals:
 
 def write(problem: Problem, values: np.ndarray, line: Linear, left: Residuals) -> None:
     """The calibration file: every factor with the rows behind each offset and their median residual, source left out."""
-    made = {"factors": factors(problem, values, left), "widths": widths(), "ranges": ranges(problem, left)}
+    made = {"factors": factors(problem, values, left), "widths": problem.priors.widths, "ranges": ranges(problem, left)}
     OUT.write_text(json.dumps(made, indent=0) + "\n", encoding="utf-8")
     names, vectors = taken(problem, line)
     np.savez_compressed(DOUBT, names=np.array("\n".join(names)), vectors=vectors)
-
-
-def widths() -> dict[str, dict[str, float]]:
-    """Prior widths by factor and axis ("" is the base), for causes measured and never measured alike."""
-    priors = Priors.load()
-    return {
-        name: {axis: round(priors.width(name, axis and f"{axis}:"), 4) for axis in ("", *factor.axes)}
-        for name, factor in FACTORS.items()
-    }
 
 
 def taken(problem: Problem, line: Linear) -> tuple[list[str], np.ndarray]:

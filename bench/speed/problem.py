@@ -1,8 +1,8 @@
 """The fit as a problem: rows, figures, parameters, how far each parameter may move, and what sources have in common.
 
 Every factor is a base with small offsets for class, engine, format and so on (`sizing.speed.factors`), held near zero by a prior
-whose width depends on the axis and the factor: a cause measured once moves little, one never measured not at all. The widths are
-chosen by what they do for sources left out (`bench.speed.tune`), not by how closely the rows are met.
+whose width depends on the axis and the factor: a cause measured once moves little, one never measured not at all. The widths are those
+under which the measurements together are likeliest (`bench.speed.tune`), not those that meet the rows most closely.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -46,22 +46,16 @@ KNOWN: dict[Param, float] = {
     # A request that is there with all others waits for half of them on average, and for what comes between.
     ("queue", "pattern:burst"): 2.0, ("queue", "pattern:poisson"): 2.0,
 }  # fmt: skip
-NOISE = {
-    ("single_stream", "decode_tok_s_per_user"): 0.10, ("single_stream", "tpot_ms"): 0.12, ("single_stream", "output_tok_s_total"): 0.12,
-    ("prefill", "prefill_tok_s"): 0.2, ("offline_max", "output_tok_s_total"): 0.22, ("concurrent", "output_tok_s_total"): 0.22,
-    ("concurrent", "tpot_ms"): 0.22,
-}  # fmt: skip
-_OTHER_NOISE = 0.45
 _STEP = 0.02
 
 
 @dataclass(frozen=True)
 class Priors:
-    """Widths, in logarithms, within which offsets are expected: by axis, of every factor's base, and a multiple by factor."""
+    """How far offsets are expected to move by factor and axis ("" is the base), on the factor's scale; how much figures scatter, in
+    logarithms, by "scenario/figure"."""
 
-    axis: dict[str, float]
-    base: float
-    scale: dict[str, float]
+    widths: Mapping[str, Mapping[str, float]]
+    scatter: Mapping[str, float]
 
     @staticmethod
     def load(path: Path = PRIORS) -> Priors:
@@ -73,9 +67,8 @@ class Priors:
         path.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
 
     def width(self, name: str, key: str) -> float:
-        """Of one offset ("" is the base); on the logistic scale of a share the same cause moves further."""
-        width = self.axis[key.split(":")[0]] * self.scale.get(name, 1.0) if key else self.base
-        return width * (1.5 if FACTORS[name].bound else 1.0)
+        """Of one offset ("" is the base)."""
+        return self.widths[name][key.split(":")[0]]
 
 
 class Problem:
@@ -89,17 +82,14 @@ class Problem:
         self.params: list[Param] = [(name, "") for name in FACTORS] + offsets
         self.index = {param: n for n, param in enumerate(self.params)}
         self.mean = np.array([math.log(KNOWN.get(param, 1.0)) for param in self.params])
-        self.noise = np.array([NOISE.get((item.scenario, item.figure), _OTHER_NOISE) for item in self.items])
+        self.noise = np.array([priors.scatter[f"{item.scenario}/{item.figure}"] for item in self.items])
         self.truth = np.array([math.log(item.measured) for item in self.items])
         self.of_row: dict[int, list[int]] = defaultdict(list)
         for n, item in enumerate(self.items):
             self.of_row[item.row].append(n)
-        self.prior = self.widths(priors)
+        self.priors = priors
+        self.prior = np.array([priors.width(name, key) for name, key in self.params])
         self._live: dict[int, tuple[str, ...]] = {}
-
-    def widths(self, priors: Priors) -> np.ndarray:
-        """Prior width of every parameter."""
-        return np.array([priors.width(name, key) for name, key in self.params])
 
     def table(self, values: np.ndarray) -> dict[str, tuple[float, dict[str, float]]]:
         """The parameters as the model reads them."""

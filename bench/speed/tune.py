@@ -1,106 +1,126 @@
-"""Choose how far each kind of offset may move (`priors.json`): by what fits say of sources and models they never saw.
+"""Choose how far each kind of offset may move and how much figures scatter (`priors.json`): what makes the measurements likeliest.
 
-    python -m bench.speed.tune           # one round of the search, half a step, nested check; then `bench.speed.fit`
+    python -m bench.speed.tune            # one climb; then `bench.speed.fit`, and again until nothing moves
+    python -m bench.speed.tune --nested   # what a climb is worth for sources that had no part in it
 
-Every width is doubled and halved in turn and kept where the linearised fit errs less on what was left out. Since the linear form
-flatters large moves, the file moves half the way (in logarithms) and the fit is made anew. The check is nested: for each fold of
-sources the search sees the others only, so "tuned" there is what the choice of widths is worth for sources that had no part in it.
+With the offsets integrated out, the measured figures are normal around what the priors say, with the covariance of
+`Linear.kernel` and their scatter (type-II maximum likelihood: MacKay, Bayesian interpolation, 1992). One width for each axis of each
+factor and one scatter for each kind of figure, each held near where it stood: the rows say little of some.
 """
 
 from __future__ import annotations
 
-import math
+import sys
 from collections import defaultdict
-from dataclasses import replace
 
 import numpy as np
 
 from bench.speed.problem import Priors, Problem
 from bench.speed.rows import rows
-from bench.speed.solve import by_source, by_source_and_model, fit, groups_by, linearised
-from sizing.speed.factors import FACTORS
+from bench.speed.solve import by_source, fit, groups_by, linearised
 
-_MOVES = (0.5, 2.0)
 _FOLDS = 4
-_PENALTY = 0.0015  # for each factor of two away from the start, so that noise moves nothing
-_WORST = 2.0  # a residual beyond e^2 is no worse than one of that size
+_TURNS = 40
+_HELD = 0.3  # logarithms by which a width is expected to move in a climb: the linear form flatters large moves
+_STEP, _MEMORY = 0.08, (0.8, 0.95)  # of Adam: the pace, and how long gradients and their squares are kept
 
 
-class Judge:
-    """The error on what is left out: each figure in units of its own noise, each kind of figure by the root of its rows."""
+class Evidence:
+    """The problem around its fit, with the part of each width in the covariance."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.line = linearised(problem, fit(problem))
-        self.sources, self.models = groups_by(problem, by_source), groups_by(problem, by_source_and_model)
-        kinds: dict[tuple[str, str], list[int]] = defaultdict(list)
-        for n, item in enumerate(problem.items):
-            kinds[item.scenario, item.figure].append(n)
-        self.weight = np.zeros(len(problem.items))
-        for members in kinds.values():
-            self.weight[members] = 1 / (problem.noise[members] * math.sqrt(len(members)))
+        members: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for n, (name, key) in enumerate(problem.params):
+            members[name, key.split(":")[0]].append(n)
+        self.widths = sorted(members)
+        self.parts = np.stack([self._part(members[width]) for width in self.widths])
+        kinds = np.array([f"{item.scenario}/{item.figure}" for item in problem.items])
+        self.kinds = sorted(set(kinds))
+        self.of_kind = np.stack([kinds == kind for kind in self.kinds])
 
-    def error(self, priors: Priors, held: np.ndarray, judged: np.ndarray | None = None) -> float:
-        """Of the items judged (all held, if not said) under fits to the items held."""
-        judged = held if judged is None else judged
-        line, widths = self.line.only(held), self.problem.widths(priors)
-        place = {n: k for k, n in enumerate(held)}
-        total = 0.0
-        for groups in (self.sources, self.models):
-            inside = [np.array([place[n] for n in group if n in place], dtype=int) for group in groups]
-            residuals = np.minimum(_WORST, np.abs(line.left_out(widths, [group for group in inside if len(group)])))
-            total += float(np.sum(residuals[[place[n] for n in judged]] * self.weight[judged]))
-        return total / float(np.sum(self.weight[judged])) / 2
+    def _part(self, numbers: list[int]) -> np.ndarray:
+        part = (self.line.slope * self.problem.prior)[:, numbers]
+        made: np.ndarray = (part @ part.T).astype(np.float32)
+        return made
+
+    def covariance(self, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(by what the priors leave open, scatter of each item) with every width and scatter moved so far, in logarithms."""
+        at = len(self.widths)
+        made = np.tensordot(np.exp(2 * moves[:at]).astype(np.float32), self.parts, 1).astype(float)
+        return made, self.line.variance * (np.exp(2 * moves[at:]) @ self.of_kind)
+
+    def slope(self, moves: np.ndarray, held: np.ndarray) -> np.ndarray:
+        """Gradient of the negative logarithm of the items' likelihood, with the moves held near zero."""
+        made, scatter = self.covariance(moves)
+        inverse = np.linalg.inv(made[np.ix_(held, held)] + np.diag(scatter[held]))
+        weighted = inverse @ self.line.target[held]
+        whole = np.zeros_like(made)
+        whole[np.ix_(held, held)] = inverse - np.outer(weighted, weighted)
+        at = len(self.widths)
+        of_widths = self.parts.reshape(at, -1) @ whole.astype(np.float32).ravel() * np.exp(2 * moves[:at])
+        return np.concatenate([of_widths, self.of_kind @ (np.diag(whole) * scatter)]) + moves / _HELD**2
+
+    def climbed(self, held: np.ndarray) -> np.ndarray:
+        """The moves that make the items held likeliest."""
+        moves = np.zeros(len(self.widths) + len(self.kinds))
+        mean, square = np.zeros_like(moves), np.zeros_like(moves)
+        for turn in range(1, _TURNS + 1):
+            slope = self.slope(moves, held)
+            mean = _MEMORY[0] * mean + (1 - _MEMORY[0]) * slope
+            square = _MEMORY[1] * square + (1 - _MEMORY[1]) * slope**2
+            pace = np.sqrt(square / (1 - _MEMORY[1] ** turn)) + 1e-8
+            moves = moves - _STEP * mean / (1 - _MEMORY[0] ** turn) / pace
+        return moves
+
+    def moved(self, moves: np.ndarray) -> Priors:
+        """The priors after a climb."""
+        start = self.problem.priors
+        widths = {name: dict(axes) for name, axes in start.widths.items()}
+        for (name, axis), move in zip(self.widths, moves, strict=False):
+            widths[name][axis] = round(widths[name][axis] * float(np.exp(move)), 4)
+        scatter = {
+            kind: round(start.scatter[kind] * float(np.exp(move)), 4)
+            for kind, move in zip(self.kinds, moves[len(self.widths) :], strict=True)
+        }
+        return Priors(widths, scatter)
+
+    def missed(self, moves: np.ndarray, held: np.ndarray, judged: np.ndarray) -> np.ndarray:
+        """log(measured / predicted) of the items judged, from those held."""
+        made, scatter = self.covariance(moves)
+        known = np.linalg.solve(made[np.ix_(held, held)] + np.diag(scatter[held]), self.line.target[held])
+        left: np.ndarray = self.line.target[judged] - made[np.ix_(judged, held)] @ known
+        return left
 
 
-def search(judge: Judge, start: Priors, held: np.ndarray) -> Priors:
-    """One round over all widths."""
-    best, error = start, judge.error(start, held)
-    for kind, name in [*(("axis", axis) for axis in start.axis), *(("scale", factor) for factor in FACTORS)]:
-        for times in _MOVES:
-            tried = _widened(best, kind, name, times)
-            new = judge.error(tried, held)
-            if new < error - _PENALTY:
-                best, error = tried, new
-                break
-    return best
-
-
-def _widened(priors: Priors, kind: str, name: str, times: float) -> Priors:
-    if kind == "axis":
-        return replace(priors, axis={**priors.axis, name: priors.axis[name] * times})
-    return replace(priors, scale={**priors.scale, name: priors.scale.get(name, 1.0) * times})
-
-
-def halfway(start: Priors, end: Priors) -> Priors:
-    """Half of the move, in logarithms."""
-
-    def middle(one: dict[str, float], other: dict[str, float]) -> dict[str, float]:
-        return {name: round(math.sqrt(one.get(name, 1.0) * value), 3) for name, value in other.items()}
-
-    return Priors(middle(start.axis, end.axis), start.base, middle(start.scale, end.scale))
-
-
-def nested(judge: Judge, start: Priors) -> tuple[float, float]:
-    """(error as it stands, error tuned) on sources that the search did not see."""
-    everything = np.arange(len(judge.problem.items))
-    errors = []
+def nested(evidence: Evidence) -> None:
+    """Print the median error of each kind of figure on sources that neither the climb nor the fit saw, without and with the climb."""
+    problem = evidence.problem
+    sources, everything = groups_by(problem, by_source), np.arange(len(problem.items))
+    still, before, after = np.zeros(len(evidence.widths) + len(evidence.kinds)), everything * 0.0, everything * 0.0
     for fold in range(_FOLDS):
-        judged = np.concatenate(judge.sources[fold::_FOLDS])
-        tuned = search(judge, start, np.setdiff1d(everything, judged))
-        errors.append([judge.error(start, everything, judged), judge.error(tuned, everything, judged)])
-    before, after = np.mean(errors, axis=0)
-    return float(before), float(after)
+        unseen = np.concatenate(sources[fold::_FOLDS])
+        moves = evidence.climbed(np.setdiff1d(everything, unseen))
+        for judged in sources[fold::_FOLDS]:
+            held = np.setdiff1d(everything, judged)
+            before[judged] = evidence.missed(still, held, judged)
+            after[judged] = evidence.missed(moves, held, judged)
+    for kind, members in zip(evidence.kinds, evidence.of_kind, strict=True):
+        errors = [f"{float(np.median(np.expm1(np.abs(logs[members])))):.3f}" for logs in (before, after)]
+        print(f"{kind:40s} n={int(members.sum()):4d}  as it stands {errors[0]}  after a climb {errors[1]}")
 
 
 def main() -> None:
-    """Search, check, save."""
-    start = Priors.load()
-    judge = Judge(Problem(rows(), start))
-    before, after = nested(judge, start)
-    print(f"sources the search never saw: {before:.4f} as it stands, {after:.4f} tuned")
-    tuned = search(judge, start, np.arange(len(judge.problem.items)))
-    halfway(start, tuned).save()
+    """Climb and save, or judge what a climb is worth."""
+    problem = Problem(rows(), Priors.load())
+    evidence = Evidence(problem)
+    if "--nested" in sys.argv[1:]:
+        nested(evidence)
+        return
+    moves = evidence.climbed(np.arange(len(problem.items)))
+    print(f"largest moves: {np.exp(moves.min()):.2f} to {np.exp(moves.max()):.2f} times")
+    evidence.moved(moves).save()
 
 
 if __name__ == "__main__":

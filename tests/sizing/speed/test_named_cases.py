@@ -125,7 +125,7 @@ def test_moe_speed_follows_active_parameters_memory_follows_all(say: Say, deploy
         }
 
     experts, dense = "Qwen3-30B-A3B", "Qwen3-32B"
-    assert decode(say(**spec(experts))) > 3 * decode(say(**spec(dense)))
+    assert decode(say(**spec(experts))) > 2.5 * decode(say(**spec(dense)))
     held = [deploy(**spec(model))[1].devices[0].weights_bytes for model in (experts, dense)]
     assert held[0] == pytest.approx(held[1], rel=0.1)
 
