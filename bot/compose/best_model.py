@@ -42,12 +42,17 @@ def write(draft: Draft, heard: Heard, text: str, defaults: Defaults) -> bool:
     spec = _hardware(heard, folded)
     if spec is None:
         return False
-    coding = _CODING.search(folded) is not None
+    coding = asks_for_coding(text)
     found = runnable(spec, defaults, coding)
     if not found:
         return False
     write_choice(draft, size(spec, defaults), found, coding, defaults)
     return True
+
+
+def asks_for_coding(text: str) -> bool:
+    """Whether the words name programming as the purpose."""
+    return _CODING.search(folded_text(text)) is not None
 
 
 def _hardware(heard: Heard, folded: str) -> Spec | None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from bot import explain, own_documents
 from bot.answer import AssumptionView
-from bot.compose import alternatives, comparison, counting, leading, origin, passages, sizing_answer, special
+from bot.compose import alternatives, comparison, counting, leading, origin, passages, purpose, sizing_answer, special
 from bot.compose.changes import change_text, named_in
 from bot.compose.common import write_fault
 from bot.compose.draft import Draft
@@ -126,11 +126,20 @@ def worked_out(draft: Draft, heard: Heard, text: str, thread: ThreadState, defau
     if _asks_about_last(heard, thread) and leading.asks_why(heard, text):
         return _explained(draft, heard, text, defaults)
     if not any(_sizable(spec) for spec in heard.specs):
-        return _without_spec(draft, heard, text)
+        proposal = purpose.propose(heard, text, thread, defaults)
+        return _proposed(draft, heard, text, proposal, defaults) if proposal else _without_spec(draft, heard, text)
     _write_specs(draft, heard, text, defaults)
     if heard.clarify is not None:
         draft.say("clarify", clarify_text(heard.clarify, draft))
     _say_changes(draft, heard.specs, thread)
+    return _turn(draft, heard, text)
+
+
+def _proposed(draft: Draft, heard: Heard, text: str, proposal: purpose.Proposal, defaults: Defaults) -> Turn:
+    """A budget and a purpose: hardware for the largest model made for it."""
+    heard = replace(heard, specs=(proposal.spec,))
+    _write_specs(draft, heard, text, defaults)
+    purpose.say(draft, proposal)
     return _turn(draft, heard, text)
 
 
