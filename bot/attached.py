@@ -10,6 +10,7 @@ import codecs
 import io
 import json
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -31,6 +32,7 @@ _LEAST_CHARS: Final = 500
 _LINE_CHARS: Final = 1_000
 _LONG_LIST: Final = 300
 _NAME_CHARS: Final = 80
+_MOST_LAYERS: Final = 10_000
 _TELLS: Final = re.compile(
     r"memory|cache|[GM]i?B\b|tok(?:en)?s?(?:/s| per)|\bt/s\b|n_ctx|context|offload|layers?\b|model|parallel|batch|throughput|"
     r"running|waiting|preempt|error|fail|fault|killed|\boom\b|out of memory|traceback",
@@ -113,8 +115,9 @@ class Enclosed:
 
 
 def named(name: str) -> str:
-    """A file's name on one line; what would be markup in Slack is not."""
-    plain = " ".join(re.sub(r"[`*~<>]", " ", name).split()) or "file"
+    """A file's name on one line; what would be markup in Slack is not, nor is what turns the direction of text."""
+    shown = "".join(sign if unicodedata.category(sign)[0] != "C" else " " for sign in name)
+    plain = " ".join(re.sub(r"[`*~<>]", " ", shown).split()) or "file"
     return plain if len(plain) <= _NAME_CHARS else f"{plain[: _NAME_CHARS - 1]}…"
 
 
@@ -159,10 +162,12 @@ def _read(content: Content, question: str, room: int) -> Part | Unread:
 
 
 def _model(name: str, shape: Shape, question: str, room: int) -> Part | Unread:
-    told = shape.config.get("text_config") or shape.config.get("llm_config") or shape.config
+    inner = (shape.config.get(name) for name in ("text_config", "llm_config"))
+    told = next((part for part in inner if part and isinstance(part, dict)), shape.config)
+    layers = next((told[key] for key in ("num_hidden_layers", "n_layer") if type(told.get(key)) is int), 0)
     facts = {
         "kind": named(str(shape.config.get("model_type") or told.get("model_type") or "?")),
-        "layers": next((told[key] for key in ("num_hidden_layers", "n_layer") if isinstance(told.get(key), int)), "?"),
+        "layers": layers if 0 < layers <= _MOST_LAYERS else "?",
     }
     for config in (shape.config, _without_long_lists(shape.config)):
         text = " ".join(part for part in (format_unsaid(shape, question), json.dumps(config)) if part)

@@ -80,6 +80,23 @@ def test_what_a_file_holds_is_read_as_if_pasted(content: Content, question: str,
 
 
 @pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        (whole("a.json", b'{"text_config": 5, "hidden_size": 64}'), "“a.json”"),
+        (whole("a.json", b'{"llm_config": true, "num_hidden_layers": true}'), "? layers"),
+        (whole("a.json", b'{"num_hidden_layers": ' + b"9" * 4_000 + b"}"), "? layers"),
+        (whole("a.json", b'{"num_hidden_layers": 2, "model_type": "<!here> \\u202e*x*"}'), "!here x"),
+        (whole("lo\x07g\u202etxt.\ud800\nx", b"1 GPU"), "“lo g txt. x”"),
+        (whole("<!channel> <@U1|x>`*~", b"1 GPU"), "“!channel @U1|x”"),
+    ],
+)
+def test_what_is_told_of_a_file_is_plain_text_of_its_own_length(content: Content, shown: str) -> None:
+    said = read("fits?", content).says("en")
+    assert shown in said and len(said) < 400
+    assert not any(sign in said for sign in "<>`*~\u202e\ud800\n")
+
+
+@pytest.mark.parametrize(
     ("content", "reason"),
     [
         (whole("screen.dat", b"\x89PNG\r\n\x1a\n\x00\x00"), "kind"),
