@@ -8,8 +8,10 @@ from sizing.architecture.build import build
 from sizing.architecture.types import Architecture
 
 # (billions, layers, hidden, intermediate, heads, kv_heads, vocabulary): shapes of widely used dense models of each size
-# (SmolLM2, Llama 3.2 and 3.1, Qwen2.5, Mistral Small, Llama 3.1 70B and 405B; model catalogue).
+# (MiniLM-L6, SmolLM2, Llama 3.2 and 3.1, Qwen2.5, Mistral Small, Llama 3.1 70B and 405B; model catalogue).
 _SHAPES = (
+    (0.022, 6, 384, 1536, 12, 12, 30522),
+    (0.135, 30, 576, 1536, 9, 3, 49152),
     (0.5, 24, 896, 4864, 14, 2, 151936),
     (1.5, 28, 1536, 8960, 12, 2, 151936),
     (3.0, 28, 3072, 8192, 24, 8, 128256),

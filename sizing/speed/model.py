@@ -54,7 +54,7 @@ def as_speed(made: Forecast, *, doubted: bool = True) -> Speed:
     """
     known, said = made.known, made.said
     doubt = variances(known, made.factor, said) if doubted else {}
-    steady = known.work.pattern == "poisson" and not said.saturated
+    steady = known.work.pattern == "poisson" and not said.saturated and said.step is not None
     limits = _limits(made) if doubted and steady else {}
 
     served = "output_tok_s_total" if said.output_tok_s_total else "prefill_tok_s"
@@ -65,7 +65,12 @@ def as_speed(made: Forecast, *, doubted: bool = True) -> Speed:
         known_as = served if figure == "requests_s" else figure
         low, high = spread(known, known_as, doubt.get(known_as, 0.0))
         least, most = limits.get(figure, (0.0, math.inf))
-        return Range(low=max(expected * low, least), expected=expected, high=min(expected * high, most))
+        # The expected figure may leave a limit by a rounding: 0.1 / 3 x 3 is more than 0.1.
+        return Range(
+            low=min(expected, max(expected * low, least)),
+            expected=expected,
+            high=max(expected, min(expected * high, most)),
+        )
 
     return Speed(
         decode_tok_s_per_user=ranged("decode_tok_s_per_user", said.decode_tok_s_per_user),

@@ -85,7 +85,8 @@ def pace(drivers: Drivers, coefficient: Coefficients, running: float) -> Pace:
         drivers, coefficient, work.new_tokens, work.prior_tokens + work.shared_tokens
     )
     cycle = work.output_tokens * token_s + max(alone if running <= 1 else 0.0, running * cost)
-    return Pace(running, step, token_s, cost, alone, running / cycle)
+    # A prompt that is cached as a whole and asks for no answer costs nothing.
+    return Pace(running, step, token_s, cost, alone, running / cycle if cycle else math.inf)
 
 
 def _limit(drivers: Drivers, wanted: float) -> float:
@@ -197,6 +198,8 @@ def _apart(drivers: Drivers, coefficient: Coefficients, prefill: float | None) -
     most = prompts / busy if busy else math.inf
     asked = _asked(decoding)
     here = _decoding_at(decoding, coefficient, asked, most, alone)
+    if work.pattern == "poisson":  # alone in a replica, one request may be done before the next arrives
+        here = replace(here, requests_s=min(here.requests_s, (work.rate_rps or math.inf) / decoding.replicas))
     served = decoding.replicas * here.requests_s
     used = min(0.99, served / most)
     waiting = (

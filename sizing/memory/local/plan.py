@@ -106,13 +106,17 @@ def _uneven(layout: Layout) -> Warning_:
 
 
 def _replicas(resolved: Resolved) -> list[tuple[Resolved, tuple[Device, ...]]]:
-    """Each replica with its devices and its part of the sequences."""
+    """Each replica with its devices and its part of the sequences and of the RAM."""
     data = max(1, min(resolved.data, len(resolved.devices)))
     if data == 1:
         return [(resolved, resolved.devices)]
-    one = replace(resolved, concurrency=sequences_of(resolved), data=1)
-    size = len(resolved.devices) // data
-    return [(one, resolved.devices[n * size : (n + 1) * size]) for n in range(data)]
+    host, size = resolved.spec.host, len(resolved.devices) // data
+    if host.ram_gb:
+        host = host.model_copy(update={"ram_gb": host.ram_gb / data})
+    spec = resolved.spec.model_copy(update={"host": host})
+    one = replace(resolved, spec=spec, concurrency=sequences_of(resolved), data=1)
+    parts = [resolved.devices[n * size : (n + 1) * size] for n in range(data)]
+    return [(replace(one, devices=part), part) for part in parts]
 
 
 def _devices(layout: Layout) -> list[DevicePlan]:

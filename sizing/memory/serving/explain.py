@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -163,8 +164,8 @@ def _budget_steps(serving: Serving, rank: Rank) -> Iterator[DerivationStep]:
         "kv_pool_gib", _POOL_FORMULAS.get(serving.resolved.engine.name, _POOL_FORMULA), inputs, gib(rank.pool_bytes)
     )
     context = serving.resolved.context_tokens
-    if not rank.cache.blocks(context):
-        return
+    if not math.isfinite(sequences_in(rank, context)):
+        return  # nothing grows with the context: the pool limits nobody
     inputs = {
         "blocks": blocks_in(rank),
         "blocks_per_sequence": rank.cache.blocks(context),
