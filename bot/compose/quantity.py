@@ -13,7 +13,8 @@ _MOST: Final = r"(?:maximum|max\.?|largest|greatest|hoechste|groesste|maximale?)
 _MANY: Final = rf"(?:how many|wie ?viele?n?|{_MOST} (?:number of|anzahl(?: an)?|zahl(?: der| an)?)?)"
 _PEOPLE: Final = (
     r"(?:users?|people|persons?|employees|colleagues|seats|clients?|sessions?|streams|requests?|chats|developers|devs|"
-    r"nutzer\w*|leute|benutzer\w*|user|personen|mitarbeiter\w*|kolleg\w*|anfragen|sitzungen|entwickler\w*|plaetze)"
+    r"students?|pupils|teachers|studierende\w*|student\w*|schueler\w*|lehrkraefte\w*|"
+    r"nutzer\w*|leuten?|benutzer\w*|user|personen|mitarbeiter\w*|kolleg\w*|anfragen|sitzungen|entwickler\w*|plaetze)"
 )
 _WHICH: Final = r"(?:what|which|how much|welche\w*|wie ?viel)"
 _CONCURRENCY: Final = r"(?:concurrency|parallel\w*|nebenlaeufigkeit)"
@@ -29,7 +30,9 @@ _BETWEEN: Final = (
     r"(?:is|are|will|would|ist|sind|wird|the|its|a|der|den|dem|sein|ein|of|for|fuer|memory|vram|speicher|gb|gib)"
 )
 _SIZE_OF: Final = (
-    r"(?:how (?:much|large|big|many)|what(?: is|'s)|wie ?viele?|wie gross|(?:size|groesse) (?:of|von|des))"
+    r"(?:how (?:much|large|big|many)(?: (?:memory|vram) (?:does|do|will))?|what(?: is|'s)|"
+    r"wie ?viele?(?: (?:speicher|vram|grafikspeicher) (?:frisst|braucht|belegt|kostet|nimmt|verschlingt))?|"
+    r"wie gross|(?:size|groesse) (?:of|von|des))"
 )
 _PATTERNS: Final[tuple[tuple[Quantity, re.Pattern[str]], ...]] = tuple(
     (cast("Quantity", name), re.compile(pattern))

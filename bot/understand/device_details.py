@@ -81,7 +81,8 @@ _NODES = re.compile(
     + _COUNT_WORDS
     + r")[\s\-]?(?:x\s)?(?:(?:old|alt|aelter|used|gebraucht|new|neu|identical|gleich|klein|gross|small|big|dell|supermicro|"
     r"gpu)[a-z]{0,3}[\s\-]){0,2}(?:nodes?|knoten|servern?|machines?|maschinen|rechnern?|boxes|hosts?|"
-    r"(?:dgx|hgx)(?:[ -][a-z]?\d{1,3})?s?|systeme?|sites?|standorten?|locations?|racks?|data ?cent(?:er|re)s?|rechenzentren)\b"
+    r"(?:dgx|hgx)(?:[ -][a-z]?\d{1,3})?s?|systeme?|sites?|standorten?|locations?|replikas?|replikate?n?|replicas?|kopien|copies|"
+    r"racks?|data ?cent(?:er|re)s?|rechenzentren)\b"
 )
 _PLURAL = re.compile(r"s(?![a-z0-9])")
 _EACH = re.compile(
@@ -154,6 +155,8 @@ def _with_memory(text: Text, mention: DeviceMention) -> DeviceMention:
     group = _GROUP_AFTER.match(text.folded, mention.end)
     if group and _memory_fits(mention, float(group.group("gb"))):
         return replace(mention, memory_gb=float(group.group("gb")), span_end=group.end())
+    if part := _part_of_card(text, mention):
+        return part
     before = MEMORY_BEFORE.search(text.folded, max(0, mention.start - 36), mention.start)
     after = MEMORY_AFTER.match(text.folded, mention.end)
     if (
@@ -170,6 +173,25 @@ def _with_memory(text: Text, mention: DeviceMention) -> DeviceMention:
     if bare and _is_an_option(mention, float(bare.group("gb"))):
         return replace(mention, memory_gb=float(bare.group("gb")), span_end=bare.end())
     return mention
+
+
+# "H100 3g.40gb", "H100 MIG 1g.10gb" name a slice by its memory; "half an H100" is one with half of it.
+_SLICE_AFTER = re.compile(r"[\s,\-]{0,2}\(?(?:mig[\s\-]{1,2})?(?:slice |profil\w* )?\dg\.(?P<gb>\d{1,3})gb\b")
+_HALF_BEFORE = re.compile(
+    r"(?<![a-z])(?:halbe[nrms]?\s|half\s(?:of\s)?(?:an?\s|one\s)?|(?:die\s)?haelfte\s(?:einer|von einer)\s)$"
+)
+
+
+def _part_of_card(text: Text, mention: DeviceMention) -> DeviceMention | None:
+    """A share of one card, known by its memory; None where the whole card is meant."""
+    found = _SLICE_AFTER.match(text.folded, mention.end)
+    if found:
+        return replace(mention, memory_gb=float(found.group("gb")), span_end=found.end())
+    half = _HALF_BEFORE.search(text.folded, max(0, mention.start - 24), mention.start)
+    whole = catalogue().accelerators[mention.id].memory_gb if half and mention.id else None
+    if half is None or whole is None or mention.kind != "gpu":
+        return None
+    return replace(mention, memory_gb=whole / 2, start=half.start())
 
 
 def _is_host_memory(tail: str, further: str) -> bool:

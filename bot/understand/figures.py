@@ -196,6 +196,8 @@ def _candidates(place: Surroundings, text: Text, slash: bool, training: bool) ->
     found += list(countable(quantity, place))
     if degree := quantity.glued if quantity.glued in _DEGREES.values() else _degree_before(place.left):
         found.append(Reading(f"parallel_{degree}", quantity.value, start, end, 5.0, "degree"))
+    if not quantity.unit and _COPIES_NEXT.match(place.right) and not _OF_AN_INDEX.search(text.folded):
+        found.append(Reading("parallel_dp", quantity.value, start, end, 5.0, "copies"))
     if (quantity.glued in ("r", "rank") or _RANK_LEFT.search(place.left)) and (training or "lora" in text.folded):
         found.append(Reading("lora_rank", quantity.value, start, end, 5.0, "rank"))
     if quantity.spelt and _vague_one(quantity, text):
@@ -207,6 +209,10 @@ _TABLE_YIELDS = 3.0
 # "90 Mio. Input- und 12 Mio. Output-Tokens" is what a month brings; no prompt and no answer is so long.
 _LONGEST = {"input_tokens": 2e6, "output_tokens": 1e6}
 _RANK_LEFT = re.compile(r"(?<![a-z0-9])(?:lora[- ]?)?(?:rank|rang|r)\s?(?:=|:|of|von)?\s?$")
+
+# "4 Replikas auf H100": so many copies of the model; those of a vector index are another matter.
+_COPIES_NEXT = re.compile(r"\s?(?:x\s)?(?:\w+e[nrs]?\s)?(?:replikas?|replikate?n?|replicas?|kopien|copies)\b")
+_OF_AN_INDEX = re.compile(r"\bindex|vektor|vector|qdrant|milvus|elasticsearch|opensearch")
 
 
 def _degree_before(left: str) -> str | None:

@@ -249,7 +249,7 @@ def _loose_pieces(
     wanted = next((r.number for _, r in figures if r.rule == "for so many of them"), None)
     if wanted or together[0].count is not None:
         return int(wanted) if wanted else None
-    counts = (r for name in ("devices", "parallel_tp") for _, r in figures if r.field == name)
+    counts = (r for name in ("devices", "parallel_tp", "parallel_dp") for _, r in figures if r.field == name)
     found = next((r for r in counts if r.number == int(min(r.number, 1e9)) and 1 < r.number <= 4096), None)
     return int(found.number) * machines_around(text, found.start, found.end) if found else None
 

@@ -195,7 +195,8 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         "cost",
         3.4,
         r"(?:[$€]|\busd|\beur|\bcents?|\bct)\s?(?:/|per|pro|je)\s?(?:1?m\b|mtok\w*|mio\b|million\w*|1m\b)|"
-        r"\bcost of (?:a|one|1) million\b|\b(?:per|pro|je|eine|a|one|1) (?:million|mio\.?) (?:output[- ]|ausgabe-?)?tok\w*|"
+        r"\bcost of (?:a|one|1) million\b|\b(?:per|pro|je|eine|a|one|1) (?:million|mio\.?) (?:output[- ]|ausgabe-?)?tok\w*\b"
+        r"(?! (?:of )?(?:context|kontext|ctx))|"
         r"\btotal cost of ownership\b|\bgesamtkosten\b|\bon[- ]demand\b|\b(?:reserved|reservierte?)\b(?=[^.?!]{0,40}(?:[$€]|\bct\b))",
     ),
     (

@@ -9,6 +9,15 @@ from bot.understand.readings import Reading
 from bot.understand.roles import Surroundings
 from bot.understand.units import Unit
 
+# "At most 200 W for the cards": what all of them together may draw.
+_AT_MOST = re.compile(
+    r"\b(?:max(?:\.|imal|imum)?|at most|hoechstens|up to|bis(?: zu)?|under|unter|no more than|nicht mehr als|nur|only|just|<=?)"
+    r"\s?(?:etwa |about |ca\. )?$"
+)
+_FOR_CARDS = re.compile(
+    r"\s(?:insgesamt |in total |zusammen )?(?:fuer|for)\s(?:(?:die|alle|all|the|our|unsere)\s){0,2}(?:gpus?|cards?|karten?|grafikkarten?)\b"
+)
+
 
 def countable(quantity: Quantity, place: Surroundings) -> Iterator[Reading]:
     """Figures that describe the job without being lengths or load."""
@@ -38,6 +47,7 @@ def countable(quantity: Quantity, place: Surroundings) -> Iterator[Reading]:
             r"\b(?:limit\w*|begrenz\w*|cap(?:ped)?|gedrosselt|power[- ]?target|auf|je|to|each)\W{0," r"3}(?:\w+\s)?$",
             place.left,
         ) or re.match(r"\s?(?:limit|begrenzt|each|je|power limit|cap)", place.right)
+        limit = limit or (_AT_MOST.search(place.left) and _FOR_CARDS.match(place.right))
         supply = re.match(r"\s?-?(?:psu|netzteil|power supply|supply|nt\b)", place.right) or re.search(
             r"\b(?:psu|netzteil|power supply)\W{0,3}(?:\w+\s)?$", place.left
         )

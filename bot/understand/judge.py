@@ -133,6 +133,9 @@ def _from_fields(weights: dict[Intent, float], values: Mapping[str, Any]) -> Non
 
 
 _FOR_AI = re.compile(r"\b(?:inferen[cz]\w*|llms?|modell?e?s?|vllm|ollama|tokens?|fine-?tun\w*|sprachmodell\w*)\b")
+_ASKS_HARDWARE = re.compile(
+    r"\b(?:welche\w*|which|what)\s(?:\w+\s)?(?:gpus?|hardware|karten?|grafikkarten?|cards?|server|rechner|machine|maschine)\b"
+)
 _SIZING: frozenset[Intent] = frozenset(("size", "fits", "throughput", "compare", "finetune", "rag"))
 
 
@@ -157,6 +160,8 @@ def _declined(
         return False
     if scope.topic in ("gaming", "mining", "other work", "other things"):
         return not model
+    if scope.topic == "legal" and _ASKS_HARDWARE.search(text.folded):
+        return False  # a lawyer may be whom it is for; what was asked of the law is said to be no matter of ours
     if scope.topic == "quality" and "hardware" in values and not model:
         return False  # which model is best on a machine: those that fit are an answer, whoever judges their words
     if scope.topic in ("legal", "installation", "quality"):

@@ -33,10 +33,16 @@ _ENGLISH = word_set(
     "four box was were without anything"
 )
 _WORD = re.compile(r"[a-z]+")
+# What a program wrote says nothing of the person who pastes it: fenced text, and an error up to the end of its line or to a dash.
+_PASTED = re.compile(
+    r"```.*?(?:```|$)|(?<![\w.])[\w.]*(?:error|exception)\b: .*?(?=\s[-\u2013\u2014]\s|[\"\u201d\u201c]|\n|$)",
+    re.DOTALL,
+)
 
 
 def language(folded: str, umlauts: bool, default: Lang = "en") -> Lang:
     """The language of a message; umlauts tip the scale, a tie goes to the thread's language."""
+    folded = _own_words(folded)
     german = english = 0
     for found in _WORD.finditer(folded[:6000] + " " + folded[-400:] if len(folded) > 6400 else folded):
         word = found.group()
@@ -46,3 +52,9 @@ def language(folded: str, umlauts: bool, default: Lang = "en") -> Lang:
     if german == english:
         return default
     return "de" if german > english else "en"
+
+
+def _own_words(folded: str) -> str:
+    """The message without what was pasted, as far as anything is left of it."""
+    own = _PASTED.sub(" ", folded)
+    return own if _WORD.search(own) else folded

@@ -131,6 +131,19 @@ LENGTH_RULES: tuple[Rule, ...] = (
         "tokens",
         left=r"\b(?:per|pro|cost of|price of|kosten (?:fuer|pro)|costs? for|\$|€)\s?",
     ),
+    rule(
+        "price asked of so many tokens",
+        "per_tokens",
+        6.0,
+        "tokens",
+        left=r"\b(?:(?:what (?:do|does|would|will|are|is)|was (?:kosten|kostet)|wie ?viel (?:kosten|kostet)|"
+        r"how much (?:do|does|would|will|are|is))"
+        r"(?: (?:uns|us|mich|me|die|the))?|kosten (?:fuer|von)|costs? (?:for|of))\s",
+        right=r"(?!\s?(?:tok\w*\s)?(?:of )?(?:context|kontext|ctx))",
+    ),
+    rule(
+        "cost of so many tokens", "per_tokens", 6.0, "tokens", right=r"\s?(?:tok\w*\s)?(?:costs?\b|kosten\b|kostet\b)"
+    ),
     rule("document before", "input_tokens", 5.3, _TOKENS, left=_DOCUMENT_BEFORE + FILL, least=200),
     rule("document length", "input_tokens", 5.2, "tokens", right=_DOCUMENT_AFTER, least=8),
     rule("document length", "input_tokens", 5.2, "-", right=_DOCUMENT_AFTER, scaled=True, least=1000),

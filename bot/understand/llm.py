@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from bot.language_model import chat_model
 from bot.understand.breaker import Breaker
 from bot.understand.formats import read_formats
 from bot.understand.numbers import Quantity, quantities
 from bot.understand.request import Assumption, Device, Intent, Request
 from bot.understand.text import fold
 from sizing.catalogue.names import find
-from sizing.errors import SizewiseError
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -45,10 +45,6 @@ _INSTRUCTIONS = (
     "context_tokens is the longest sequence, input_tokens a prompt, output_tokens an answer, concurrency requests at the "
     "same time, users a head count, weights and kv_cache number formats. Not labelled yet: {unread}."
 )
-
-
-class ReadingUnavailable(SizewiseError):
-    """SIZEWISE_LLM names a model that cannot be loaded; seen by the operator."""
 
 
 class Label(BaseModel):
@@ -177,20 +173,9 @@ def reader_for(name: str, timeout_s: float = 6.0) -> Reader:
     """A reader on a model as LangChain names it, such as "openai:gpt-…" or "ollama:qwen3:4b".
 
     Raises:
-        ReadingUnavailable: the provider's package is missing, or the name is not understood.
+        ModelUnavailable: the provider's package or key is missing, or the name is not understood.
     """
-    try:
-        return Reader(chat_model(name, timeout=timeout_s), timeout_s)
-    except (ImportError, ValueError) as fault:
-        raise ReadingUnavailable(f"SIZEWISE_LLM={name!r}: {fault}") from fault
-
-
-def chat_model(name: str, **options: Any) -> BaseChatModel:
-    """A chat model by LangChain's name for it, at temperature 0."""
-    from langchain.chat_models import init_chat_model
-
-    model: BaseChatModel = init_chat_model(name, temperature=0, **options)
-    return model
+    return Reader(chat_model(name, timeout=timeout_s), timeout_s)
 
 
 def leaves_open(request: Request) -> bool:

@@ -77,6 +77,13 @@ _SPENDING_LIMIT = re.compile(
     r"ausgaben(?:limit|grenze|obergrenze))\W{0,4}$"
 )
 
+# "Geht das auch für 15.000 €?", "can that be done for $15k?": what it may cost is asked of, not told.
+_DOABLE = re.compile(
+    r"\b(?:geht|ginge|klappt|machbar|moeglich|schafft man|kriegt man|bekommt man|doable|possible|done|work|manage)"
+    r"(?:\s(?:das|es|man|that|it|this|was|etwas|something|auch|noch|even|also|ungefaehr|about)){0,3}\s(?:fuer|mit|for|with|on|unter|under)"
+    r"(?:\s(?:etwa|rund|ca\.|about|around|only|nur|maximal|hoechstens)){0,2}\s?(?:us)?[$€£]?\s?$"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Money:
@@ -101,8 +108,13 @@ def money_reading(place: Surroundings) -> Reading | None:
         or (_ASKED_WHETHER.search(place.left) and _SUFFICES.match(place.right))
         or re.search(r"\bbudget\w*\b[^.!?;]{0,30}$|[<≤]=?\s?(?:us)?[$€£]?\s?$", place.left)
     )
-    price = _NOT_BUDGET.search(place.left) and not _BUDGET_AFTER.match(place.right)
-    if period in ("kwh", "user", "mtok", "gpu") or (price and not _SPENDING_LIMIT.search(place.left)) or not limits:
+    doable = _DOABLE.search(place.left)
+    price = _NOT_BUDGET.search(place.left) and not (doable or _BUDGET_AFTER.match(place.right))
+    if (
+        period in ("kwh", "user", "mtok", "gpu")
+        or (price and not _SPENDING_LIMIT.search(place.left))
+        or not (limits or doable)
+    ):
         return Reading("price", money, start, end, 6.0, "price")
     return Reading("budget", money, start, end, 6.2, "budget")
 

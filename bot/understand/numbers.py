@@ -28,7 +28,7 @@ _FIGURE = re.compile(
     r"\d++(?:[.,'](?=\d)\d++)*+(?:e\+?\d{1,9}|(?:\^|\*\*)\d{1,9})?"
 )
 _WORD_FIGURE = re.compile(
-    r"(?<![a-z0-9])(?:" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + r")(?![a-z0-9])"
+    r"(?<![a-z0-9])(?:" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + r"|a(?= million\b))(?![a-z0-9])"
 )
 _RANGE = re.compile(r"\s?(?:-|bis(?: zu)?|to|\.\.|~|or|oder|und|/)\s?(?:zu\s|ca\.?\s|maybe\s|vielleicht\s)?$")
 _RANGE_STRICT = re.compile(r"\s?(?:-|bis(?: zu)?|to|\.\.)\s?$")
@@ -66,7 +66,7 @@ class Quantity:
 
 def quantities(folded: str, lang: str, taken: Spans | None = None) -> list[Quantity]:
     """All figures outside the spans that are already taken by names, in order; ranges are joined."""
-    found = [*_figures(folded, lang), *_spelt(folded)]
+    found = [*_figures(folded, lang), *_spelt(folded, lang)]
     if taken is not None:
         found = [q for q in found if not taken.meet(q.start, q.end)]
     found.sort(key=lambda q: q.start)
@@ -106,7 +106,7 @@ def _quantity(folded: str, found: re.Match[str], glued: str, lang: str) -> Quant
     if not unit and scale:
         unit, word, unit_end = _scale_as_unit(scale, end)
         factor = 1.0 if unit == "params" else factor
-    currency = _currency(folded, start, word, unit)
+    currency = _currency(folded, start, word, unit, lang)
     value, doubtful = plain_value(text, lang, unit, bool(scale), currency, bool(_PER_UNIT.match(folded, end)))
     factor *= unit_factor(unit, word)
     return Quantity(
@@ -142,10 +142,12 @@ def _scale_as_unit(scale: str, end: int) -> tuple[Unit, str, int]:
     return "", "", end
 
 
-def _currency(folded: str, start: int, word: str, unit: Unit) -> str:
+def _currency(folded: str, start: int, word: str, unit: Unit, lang: str) -> str:
+    """The code of the currency written beside a figure; a cent is one of the currency that the language goes with."""
     before = _CURRENCY_BEFORE.search(folded, max(0, start - 6), start)
     text = (before.group() if before else "") + (word if unit == "money_suffix" else "")
-    return next((code for sign, code in _CURRENCIES if sign in text), "")
+    code = next((code for sign, code in _CURRENCIES if sign in text), "")
+    return "EUR" if lang == "de" and "cent" in text else code
 
 
 _CURRENCIES = (
@@ -201,25 +203,29 @@ _ALL_OF_TWO = frozenset(("both", "beide", "beiden"))
 _OF_BEFORE = re.compile(r"\b(?:of|von|vo[nm] den|der)\s$")
 
 
-def _spelt(folded: str) -> Iterator[Quantity]:
+def _spelt(folded: str, lang: str) -> Iterator[Quantity]:
     for found in _WORD_FIGURE.finditer(folded):
         word, end = found.group(), found.end()
         if word in _ALL_OF_TWO and _OF_BEFORE.search(folded, max(0, found.start() - 8), found.start()):
             continue  # "which of both" asks for one of two and counts none
-        value = float(NUMBER_WORDS[word])
+        value = float(NUMBER_WORDS.get(word, 1))
         scaled = re.match(
             r"\s(dutzend|dozen|hundred|hundert|tausend|thousand|million(?:en)?)\b", folded[end : end + 12]
         )
         if scaled:
             value, end = value * _SCALES[scaled.group(1)], end + scaled.end()
         unit, unit_word, unit_end = unit_after(folded, end)
-        if word in VAGUE_ONES and unit not in (_COUNTABLE_UNITS | _TIMED_UNITS if word == "one" else _COUNTABLE_UNITS):
+        if (
+            word in VAGUE_ONES
+            and not scaled
+            and unit not in (_COUNTABLE_UNITS | _TIMED_UNITS if word == "one" else _COUNTABLE_UNITS)
+        ):
             continue
         if word in ("hundert", "tausend", "hundred", "thousand") and re.search(
             r"\d\s?$", folded[max(0, found.start() - 3) : found.start()]
         ):
             continue
-        currency = _currency(folded, found.start(), unit_word, unit)
+        currency = _currency(folded, found.start(), unit_word, unit, lang)
         factor = unit_factor(unit, unit_word) if currency else 1.0
         yield Quantity(
             value * factor, None, found.start(), end, unit, unit_word, unit_end, spelt=True, currency=currency,

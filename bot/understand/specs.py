@@ -54,7 +54,9 @@ def specs_of(request: Request) -> list[dict[str, Any]]:
         return [spec for name in engines for spec in specs_of(whole.model_copy(update={"engine": name}))]
     common = _common(request)
     machines = _machines(request)
-    models = _models(request)
+    models, parts = _service_parts(_models(request), request)
+    if parts:
+        common["work"] = {**common.get("work", {}), **parts}
     if not models and not machines and not any(common.get(name) for name in ("concurrency", "users", "work")):
         return []
     if layouts := request.other.get("layouts"):
@@ -256,6 +258,21 @@ def _models(request: Request) -> list[dict[str, Any] | None]:
     if request.params_b and 0 < request.params_b <= 1e6:
         out.append({"params_b": request.params_b})
     return out
+
+
+_PARTS = {"embedding": "embedder", "reranking": "reranker"}
+
+
+def _service_parts(
+    models: list[dict[str, Any] | None], request: Request
+) -> tuple[list[dict[str, Any] | None], dict[str, Any]]:
+    """Encoders named beside the one model that answers are parts of its service, not alternatives to it."""
+    roles = [_PARTS.get(_task(model, request), "") for model in models]
+    named = [role for role in roles if role]
+    if "rag" not in request.intents or roles.count("") != 1 or not named or len(set(named)) < len(named):
+        return models, {}
+    parts = {role: model for role, model in zip(roles, models, strict=True) if role}
+    return [model for role, model in zip(roles, models, strict=True) if not role], parts
 
 
 def _one(

@@ -68,3 +68,26 @@ def test_a_budget_without_currency_takes_that_of_the_language_and_says_so(
 @pytest.mark.parametrize("text", ["qwen3 32b, thinking budget 8k", "Qwen3-32B mit Token-Budget 8k"])
 def test_a_budget_of_tokens_is_no_money(text: str) -> None:
     assert read(text).budget is None
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "read_as"),
+    [
+        ("höchstens 200 W für die Karten, was läuft für ein 8B-Modell?", "targets", {"power_w": 200.0}),
+        ("an 8B model, at most 300 W for all cards", "targets", {"power_w": 300.0}),
+        ("Qwen3 32B in FP8, 4 Kopien auf H100", "parallel", {"data": 4}),
+        (
+            "Was kostet eine L40S mit Qwen3 8B bei 28 Cent pro kWh?",
+            "usage",
+            {"electricity": {"amount": 0.28, "currency": "EUR"}},
+        ),
+        (
+            "What does an L40S with Qwen3 8B cost at 28 cents per kWh?",
+            "usage",
+            {"electricity": {"amount": 0.28, "currency": "USD"}},
+        ),
+    ],
+)
+def test_figures_beside_the_workload_reach_its_spec(text: str, part: str, read_as: dict[str, Any]) -> None:
+    found = specs_of(read(text))[0][part]
+    assert {name: found.get(name) for name in read_as} == read_as
