@@ -13,7 +13,7 @@ from sizing.usage import in_team_currency
 Focus = Literal["api", "electricity", "million", "even", "total", "month"]
 
 _MILLION: Final = re.compile(
-    r"(?:/|\b(?:per|pro|je|eine|a|one|1)\s)\s?(?:1?m\b|mtok|mio|million)|\bmillion(?:en|s)? (?:output[- ])?tok",
+    r"(?:/|\b(?:per|pro|je|eine|a|one|1)\s)\s?(?:1?m\b|mtok|mio|million)|\b1 ?m(?:io\.?)?[- ]tok|\bmillion(?:en|s)? (?:output[- ])?tok",
     re.IGNORECASE,
 )
 _ELECTRICITY: Final = re.compile(
@@ -180,6 +180,15 @@ def _api_headline(bill: Bill) -> str | None:
         bill.text("tokens", tokens=even / 1e6) if case.within_capacity else bill.text("beyond", tokens=even / 1e6)
     )
     if not usage.tokens_per_month:
+        row = row_at(bill, bill.utilisation)
+        own = next((way for way, _ in ways_of(row)), None)
+        if not case.within_capacity and row is not None and own:
+            # Dearer even when never idle: then no volume turns it, and what a million costs here says by how much.
+            bill.draft.material.add(row.utilisation, "share")
+            return bill.text(
+                "headline_api_always", **_named(bill), price=bill.money(price, None), share=row.utilisation,
+                own=bill.text(f"million_{own}", price=bill.million(own, row.utilisation, rate)),
+            )  # fmt: skip
         return bill.text("headline_api_even", **_named(bill), even=even_text, price=bill.money(price, None))
     cheaper = "own" if case.own_per_month < case.api_per_month else "api"
     return bill.text(
