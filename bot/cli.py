@@ -137,7 +137,7 @@ def doctor() -> None:
     """Say what is set up, what is missing and where to set it."""
     from bot.doctor import main as examine
 
-    raise typer.Exit(examine())
+    raise typer.Exit(examine(write=sys.stdout.write))
 
 
 @app.command()
@@ -201,9 +201,11 @@ def _write_lines(objects: Iterable[dict[str, Any]]) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Entry point of `sizewise`: the exit code, 2 with one sentence where a command cannot run."""
+    from knowledge.settings import take_env_file
     from sizing.errors import SizewiseError
 
     try:
+        take_env_file()
         app(args=arguments, prog_name="sizewise")
     except SizewiseError as fault:
         sys.stderr.write(f"sizewise: {fault}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import platform
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from sqlalchemy.exc import SQLAlchemyError
 
+from bot import language_model
 from bot.database import engine_for, migrate, revisions
 from bot.inbox import Inbox
 from bot.settings import Settings
@@ -22,6 +24,7 @@ from bot.slack.clients import identify, web_client
 from bot.slack.errors import BlocksRefused, code_of, translated
 from bot.slack.needs import EVENTS, OPTIONAL, SCOPES
 from bot.surface import Refused, TryLater
+from bot.version import __version__
 from sizing.errors import SizewiseError, UserError
 
 Level = Literal["ok", "note", "missing"]
@@ -54,12 +57,28 @@ def main(settings: Settings | None = None, write: Callable[[str], object] = sys.
 
 async def examine(settings: Settings) -> list[Finding]:
     """Everything that can be looked at from here."""
-    found = [*_disk(settings), *_database(settings), *_knowledge(), *_tokens(settings)]
+    found = [_version(), *_disk(settings), *_database(settings), *_knowledge(), *_language_model(), *_tokens(settings)]
     if settings.slack_bot_token:
         found += await _slack(settings, web_client(settings))
     if settings.mode == "socket" and settings.slack_app_token:
         found.append(await _socket(settings))
     return [*found, *_cannot_be_seen(settings)]
+
+
+def _version() -> Finding:
+    return Finding("ok", f"Sizewise {__version__}, Python {platform.python_version()}")
+
+
+def _language_model() -> Iterator[Finding]:
+    name = language_model.named()
+    if not name:
+        return
+    try:
+        language_model.check()
+    except language_model.ModelUnavailable as error:
+        yield Finding("missing", str(error), f"correct {language_model.VARIABLE}, or leave it out: none is needed")
+        return
+    yield Finding("ok", f"language model {name} is loaded; whether it answers shows with the first question")
 
 
 def _disk(settings: Settings) -> Iterator[Finding]:
@@ -102,10 +121,12 @@ def _knowledge() -> Iterator[Finding]:
     try:
         status = Knowledge().status()
     except (SQLAlchemyError, SizewiseError, OSError) as error:
-        yield Finding("missing", f"knowledge: {str(error).splitlines()[0]}", "see the database and the data directory")
+        where = "" if isinstance(error, UserError) else "see the database and the data directory"
+        yield Finding("missing", f"knowledge: {str(error).splitlines()[0]}", where)
         return
     method = f"{status.method}" + (f" with {status.model}" if status.model else "")
-    yield Finding("ok", f"knowledge: {status.notes} notes, {status.documents} documents, {method}")
+    said = f"knowledge: {status.notes} notes, {status.documents} documents, {method}"
+    yield Finding("ok", said) if status.model else Finding("note", said, status.message)
 
 
 def _tokens(settings: Settings) -> Iterator[Finding]:

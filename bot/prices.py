@@ -119,8 +119,10 @@ def read_csv(path: Path) -> Imported:
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise PriceImportError(f"{path} cannot be read as UTF-8 text: {fault}") from None
+    except OSError as fault:
+        raise PriceImportError(f"{path} cannot be read: {fault.strerror or type(fault).__name__}") from None
+    except UnicodeDecodeError:
+        raise PriceImportError(f"{path} is no UTF-8 text: save it as CSV UTF-8") from None
     lines = text.splitlines()
     header = lines[0] if lines else ""
     reader = csv.DictReader(lines, delimiter=";" if header.count(";") > header.count(",") else ",")

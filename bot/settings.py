@@ -1,4 +1,4 @@
-"""Settings from the environment (and a `.env` file), each with its default and a reason."""
+"""Settings from the environment, which the command line fills from a `.env` file, each with its default and a reason."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Settings(BaseSettings):
     """Everything that can be set. Slack's and the databases' variables have their customary names, ours a prefix."""
 
     model_config = SettingsConfigDict(
-        env_prefix="SIZEWISE_", env_file=".env", extra="ignore", env_ignore_empty=True, populate_by_name=True
+        env_prefix="SIZEWISE_", extra="ignore", env_ignore_empty=True, populate_by_name=True
     )
 
     slack_bot_token: SecretStr | None = Field(default=None, validation_alias="SLACK_BOT_TOKEN")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from bot import language_model
 from bot.answer import Lang
 from bot.model_files import Hub
 from bot.thread import Context, TeamDefaults
@@ -38,7 +39,7 @@ def _knowledge() -> Knowledge:
 
 
 def _phraser() -> Any:
-    model = os.environ.get("SIZEWISE_LLM", "").strip()
+    model = language_model.named()
     if not model:
         return None
     from bot.phrasing import phraser_for
@@ -48,7 +49,7 @@ def _phraser() -> Any:
 
 def _reader() -> Any:
     """The second reader, on the same model as the phrasing; SIZEWISE_LLM_READS=0 leaves reading to the rules alone."""
-    model = os.environ.get("SIZEWISE_LLM", "").strip()
+    model = language_model.named()
     if not model or os.environ.get("SIZEWISE_LLM_READS", "1").lower() in ("0", "false", "no"):
         return None
     from bot.understand.llm import reader_for

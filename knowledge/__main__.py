@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 from knowledge.analyse import Language
 from knowledge.records import SHARED_TEAM, StoredDocument
 from knowledge.service import Change, Knowledge, Progress
+from knowledge.settings import take_env_file
 from sizing.errors import UserError
 from sizing.json_lines import read_object, tolerant, written
 
@@ -33,8 +34,9 @@ class Question(BaseModel):
 def main(arguments: list[str] | None = None) -> int:
     """The exit code: 0 when every line was answered, 2 when the command itself could not run."""
     options = _parser().parse_args(arguments)
-    knowledge = Knowledge()
     try:
+        take_env_file()
+        knowledge = Knowledge()
         command: Callable[[Knowledge, argparse.Namespace], int] = options.run
         return command(knowledge, options)
     except UserError as error:

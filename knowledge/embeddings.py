@@ -58,7 +58,9 @@ def choose(wanted: str | None) -> Choice | None:
 def _named(wanted: str) -> Choice:
     if not Path(wanted).is_dir() and not in_hub_cache(wanted):
         raise UserError(
-            "SIZEWISE_EMBEDDINGS", wanted, f"No model at {wanted!r}: give a folder, an id in the hub's cache, or 'off'."
+            "SIZEWISE_EMBEDDINGS",
+            wanted,
+            f"No model at {wanted!r}: SIZEWISE_EMBEDDINGS takes a folder, an id in the hub's cache, or 'off'.",
         )
     preparation: Preparation = (
         "e5" if "e5" in Path(wanted).name.lower() else "english" if "minilm-l6" in wanted.lower() else "plain"

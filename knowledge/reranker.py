@@ -31,7 +31,9 @@ class LocalReranker:
         """Raises UserError where the model is not on this machine."""
         if not Path(name).is_dir() and not in_hub_cache(name):
             raise UserError(
-                "SIZEWISE_RERANKER", name, f"No model at {name!r}: give a folder or an id in the hub's cache."
+                "SIZEWISE_RERANKER",
+                name,
+                f"No model at {name!r}: SIZEWISE_RERANKER takes a folder or an id in the hub's cache.",
             )
         self._name = name
 

@@ -7,6 +7,25 @@ from typing import Self
 
 from platformdirs import user_data_path
 
+from sizing.errors import UserError
+
+_ENV_FILE = Path(".env")
+
+
+def take_env_file() -> None:
+    """What a file `.env` of the working directory sets and the environment does not, for everything that reads the environment.
+
+    Raises UserError where the file is no text.
+    """
+    if not _ENV_FILE.is_file():
+        return
+    from dotenv import load_dotenv
+
+    try:
+        load_dotenv(_ENV_FILE.resolve(), override=False)
+    except UnicodeDecodeError as fault:
+        raise UserError("file", str(_ENV_FILE), ".env cannot be read as UTF-8 text: save it anew as such") from fault
+
 
 @dataclass(frozen=True)
 class Settings:

@@ -100,8 +100,10 @@ def restore(path: Path, engine: Engine, documents: Engine | None = None) -> dict
     """Fill an empty database from a backup, all of it or nothing; rows by table.
 
     Raises:
-        UserError: it is no backup, is damaged, or the database is not empty.
+        UserError: there is no such file, it is no backup, is damaged, or the database is not empty.
     """
+    if not path.exists():
+        raise UserError("file", str(path), f"there is no file {path}")
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = json.loads(archive.read(_MANIFEST))

@@ -17,7 +17,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from sqlalchemy import Engine
 
-from bot import logs
+from bot import language_model, logs
 from bot.app import build
 from bot.database import engine_for, migrate
 from bot.inbox import Inbox
@@ -53,12 +53,16 @@ def main(settings: Settings, responder: Responder | None = None) -> int:
 
     Returns:
         0 after an ordinary stop, 1 where a supervisor should start again, 2 where something must be set up first.
+
+    Raises:
+        ModelUnavailable: SIZEWISE_LLM names a model that cannot be loaded.
     """
     if settings.missing:
         sys.stderr.write(_what_to_set(settings))
         return COULD_NOT_RUN
     logs.configure(settings.log_level, settings.log_text)
     guard(allowed(settings, os.environ))
+    language_model.check()
     try:
         return asyncio.run(_serve(settings, responder))
     except Refused as error:

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from pydantic import SecretStr
-from pydantic_settings import SettingsConfigDict
 
-from bot import logs
+from bot import language_model, logs
 from bot.database import sqlite_url
 from bot.responder import Responder
 from bot.settings import Settings
@@ -31,8 +30,13 @@ _CONNECT_S: Final = 30.0
 
 
 def main(port: int = PORT) -> int:
-    """Serve the playground until interrupted; 2 where the port is taken."""
+    """Serve the playground until interrupted; 2 where the port is taken.
+
+    Raises:
+        ModelUnavailable: SIZEWISE_LLM names a model that cannot be loaded.
+    """
     logs.configure("WARNING", False)
+    language_model.check()
     try:
         asyncio.run(_serve(port))
     except OSError as error:
@@ -76,14 +80,11 @@ def _furnish(slack: Slack) -> None:
     workspace.add_channel("general", anna, bert)
 
 
-class _Played(Settings):
-    model_config = SettingsConfigDict(env_file=None)
-
-
 def _settings(app: App, base_url: str, folder: Path) -> Settings:
     """Everything set here: neither the environment's tokens nor its database may be touched by playing."""
-    return _Played(
+    return Settings(
         transport="socket", slack_bot_token=SecretStr(app.bot_token),
         slack_app_token=SecretStr(app.app_token), slack_signing_secret=SecretStr(app.signing_secret),
+        slack_client_id=None, slack_client_secret=None,
         slack_api_url=f"{base_url}/api/", database_url=sqlite_url(folder / "playground.db"), poll_s=0.3,
     )  # fmt: skip

@@ -9,7 +9,8 @@ import pytest
 
 from bot.answer import Paragraph
 from bot.conversation import Context, ThreadState, respond
-from bot.phrasing import ModelPhraser, PhrasingUnavailable, phraser_for, rephrased
+from bot.language_model import ModelUnavailable
+from bot.phrasing import ModelPhraser, phraser_for, rephrased
 from bot.understand.breaker import Breaker
 
 TEXT = "70 % of the need is KV cache: 320 KiB per token, times 32k tokens [1]. An RTX 4090 offers 23.5 GiB."
@@ -91,7 +92,7 @@ def test_the_budget_of_an_answer_ends() -> None:
 
 
 def test_an_unknown_provider_is_told_to_the_operator() -> None:
-    with pytest.raises(PhrasingUnavailable, match="SIZEWISE_LLM"):
+    with pytest.raises(ModelUnavailable, match="SIZEWISE_LLM"):
         phraser_for("nonsense:model")
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from bot.language_model import ModelUnavailable
 from bot.surroundings import context_for
 from bot.testing import Conversation
 from bot.thread import Context
-from bot.understand.llm import Label, Reader, ReadingUnavailable, reader_for
+from bot.understand.llm import Label, Reader, reader_for
 from bot.understand.request import Request
 
 _TEXT = "Qwen3-14B fp8 on an L4 for our little crowd of 35, give or take, 8k context"
@@ -70,7 +71,7 @@ def test_the_model_is_asked_for_the_form_where_its_provider_can() -> None:
 
 
 def test_an_unknown_model_is_told_to_the_operator(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ReadingUnavailable, match="SIZEWISE_LLM"):
+    with pytest.raises(ModelUnavailable, match="SIZEWISE_LLM"):
         reader_for("nonsense:model")
     monkeypatch.delenv("SIZEWISE_LLM", raising=False)
     assert context_for("en", sources=False).reader is None
