@@ -75,7 +75,8 @@ def _walk(folder: Path) -> Iterator[Path]:
             folders.clear()
         for name in sorted(names):
             file = Path(root, name)
-            if file.suffix.lower() in _SUFFIXES and not file.is_symlink():
+            # What can be saved as something that is read is refused by name; other files of a folder are passed over.
+            if file.suffix.lower() in _SUFFIXES.keys() | _SAVED_AS.keys() and not file.is_symlink():
                 yield file
 
 

@@ -120,8 +120,13 @@ def test_one_bad_file_loses_nothing_else(knowledge: Knowledge, tmp_path: Path) -
     (folder / "a.txt").write_text("A card needs memory.")
     (folder / "b.txt").write_bytes(b"\x00\x01" * 500)
     (folder / "c.md").write_text("# Power\n\nA supply needs reserve.")
+    (folder / "d.xlsx").write_bytes(b"PK\x03\x04 sheet")
+    (folder / "e.png").write_bytes(b"\x89PNG")
     outcomes = list(knowledge.add([folder, tmp_path / "missing.txt"]))
-    assert [o.action if isinstance(o, Change) else o.field for o in outcomes] == ["added", "path", "added", "path"]
+    said = [o.action if isinstance(o, Change) else o.message for o in outcomes]
+    assert [said[0], said[2]] == ["added", "added"]
+    refused = ["b.txt", "d.xlsx", "missing.txt"]
+    assert [name in text for name, text in zip(refused, [said[1], *said[3:]], strict=True)] == [True] * len(refused)
     assert [d.source for d in knowledge.list()] == ["a.txt", "c.md"]
 
 
