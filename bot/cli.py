@@ -166,7 +166,7 @@ def knowledge(context: typer.Context) -> None:
     """The documents that answers cite: add, list, remove, refresh, search."""
     from knowledge.__main__ import main as manage
 
-    raise typer.Exit(manage(context.args) or 0)
+    raise typer.Exit(manage(context.args or ["--help"], "sizewise knowledge"))
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})

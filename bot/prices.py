@@ -11,6 +11,7 @@ import datetime
 import importlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -32,7 +33,10 @@ COLUMNS = (
 )  # fmt: skip
 _NEEDED = ("kind", "accelerator", "amount", "currency", "date", "source")
 _MOST_ROWS = 20_000
-_TRUE, _FALSE = frozenset({"true", "yes", "1", "net", "netto"}), frozenset({"false", "no", "0", "gross", "brutto"})
+_TRUE = frozenset({"true", "yes", "ja", "1", "net", "netto"})
+_FALSE = frozenset({"false", "no", "nein", "0", "gross", "brutto"})
+_GERMAN = {"kauf": "buy", "angebot": "quote", "miete": "rent", "neu": "new", "gebraucht": "used"}
+_GERMAN_DATE = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")
 
 
 def data_dir() -> Path:
@@ -72,7 +76,14 @@ class PriceRow(BaseModel):
     @field_validator("kind", "condition", mode="before")
     @classmethod
     def _lower(cls, value: object) -> object:
-        return value.strip().lower() if isinstance(value, str) else value
+        word = value.strip().lower() if isinstance(value, str) else value
+        return _GERMAN.get(word, word) if isinstance(word, str) else word
+
+    @field_validator("date", mode="before")
+    @classmethod
+    def _day_first(cls, value: object) -> object:
+        found = _GERMAN_DATE.fullmatch(value.strip()) if isinstance(value, str) else None
+        return f"{found[3]}-{found[2]:0>2}-{found[1]:0>2}" if found else value
 
     @field_validator("net", mode="before")
     @classmethod

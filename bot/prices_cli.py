@@ -10,16 +10,29 @@ import typer
 
 from bot import prices
 
-app = typer.Typer(help="Newer prices than the catalogue's.", no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(
+    help="Newer prices than the catalogue's.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 _Replace = Annotated[bool, typer.Option("--replace", help="Forget the prices imported before.")]
 
 
 @app.command("import")
 def import_csv(
-    file: Annotated[Path, typer.Argument(help=f"CSV with the columns {', '.join(prices.COLUMNS)}.")],
+    file: Annotated[Path, typer.Argument(help="The CSV file: a header line, then one price a line.")],
     replace: _Replace = False,
 ) -> None:
-    """Take the rows of a CSV file; bad ones are named and left out."""
+    """Take the rows of a CSV file; bad ones are named and left out.
+
+    Needed: kind (buy: street price of one piece; quote: your own offer;
+    rent: an instance an hour), accelerator, amount, currency (EUR, USD),
+    date (2026-11-30), source. As wanted: condition (new, used),
+    net (yes, no), country (DE), memory_gb, provider, instance, count.
+    Comma or semicolon between them.
+    """
     raise typer.Exit(_take(prices.read_csv(file), replace))
 
 

@@ -31,9 +31,9 @@ class Question(BaseModel):
     topics: tuple[str, ...] = ()
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """The exit code: 0 when every line was answered, 2 when the command itself could not run."""
-    options = _parser().parse_args(arguments)
+def main(arguments: list[str] | None = None, name: str = "python -m knowledge") -> int:
+    """The exit code: 0 when every line was answered, 2 when the command itself could not run. `name` stands in the help."""
+    options = _parser(name).parse_args(arguments)
     try:
         take_env_file()
         knowledge = Knowledge()
@@ -44,8 +44,10 @@ def main(arguments: list[str] | None = None) -> int:
         return _PROBLEM
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m knowledge", description=__doc__)
+def _parser(name: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=name, description="The documents that answers cite. JSON Lines out; progress on stderr."
+    )
     parser.add_argument("--team", default=SHARED_TEAM, help="whose documents; without it those shared by all")
     commands = parser.add_subparsers(required=True)
     add = commands.add_parser(

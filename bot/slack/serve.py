@@ -60,9 +60,9 @@ def main(settings: Settings, responder: Responder | None = None) -> int:
     if settings.missing:
         sys.stderr.write(_what_to_set(settings))
         return COULD_NOT_RUN
+    language_model.check()
     logs.configure(settings.log_level, settings.log_text)
     guard(allowed(settings, os.environ))
-    language_model.check()
     try:
         return asyncio.run(_serve(settings, responder))
     except Refused as error:

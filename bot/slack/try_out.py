@@ -35,8 +35,8 @@ def main(port: int = PORT) -> int:
     Raises:
         ModelUnavailable: SIZEWISE_LLM names a model that cannot be loaded.
     """
-    logs.configure("WARNING", False)
     language_model.check()
+    logs.configure("WARNING", False)
     try:
         asyncio.run(_serve(port))
     except OSError as error:

@@ -63,6 +63,20 @@ def test_numbers_as_people_write_them(tmp_path: Path, text: str, number: float) 
     assert [row.amount for row in prices.read_csv(path).rows] == [number]
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Angebot;RTX 4090;1.850,50;€;20.11.2026;Händler;ja;Deutschland",
+        "quote;RTX 4090;1850.50;eur;2026-11-20;Händler;yes;DE",
+    ],
+)
+def test_a_german_table_says_the_same_as_an_english_one(tmp_path: Path, row: str) -> None:
+    [found] = prices.read_csv(written(tmp_path, row, header=HEADER.replace(",", ";"))).rows
+    assert (found.kind, found.amount, found.currency, str(found.date), found.net, found.country) == (
+        "quote", 1850.5, "EUR", "2026-11-20", True, "DE",
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("content", ["", "a,b\n1,2\n", "kind,accelerator\nbuy,L40S\n"])
 def test_a_file_without_its_columns_is_refused_as_a_whole(tmp_path: Path, content: str) -> None:
     path = tmp_path / "prices.csv"
@@ -72,10 +86,10 @@ def test_a_file_without_its_columns_is_refused_as_a_whole(tmp_path: Path, conten
 
 
 def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
-    with pytest.raises(prices.PriceImportError):
+    with pytest.raises(prices.PriceImportError, match="No such file"):
         prices.read_csv(tmp_path / "none.csv")
     (tmp_path / "picture.csv").write_bytes(b"\xff\xfe\x00\x80")
-    with pytest.raises(prices.PriceImportError):
+    with pytest.raises(prices.PriceImportError, match="save it as CSV UTF-8"):
         prices.read_csv(tmp_path / "picture.csv")
 
 
