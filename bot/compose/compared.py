@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -20,6 +21,10 @@ from sizing.economics import total_rate, totals
 # From this ratio on a difference counts; below it two options are told to be alike.
 _NOTABLE: Final = 1.1
 _MANY: Final = 4
+_ASKS_READING: Final = re.compile(
+    r"prompt[- ]?(?:process|eval|verarbeit)\w*|prefill|\bpp\d*\b|(?:reads?|reading|lies\w*|lesen) (?:\S+ )?prompts?",
+    re.IGNORECASE,
+)
 _MOST_CAUSES: Final = 4
 # What moves speed and fit most is told first; a trait explains what figures alone do not.
 _CAUSE_ORDER: Final = (
@@ -55,8 +60,14 @@ def _per_month(options: Sequence[Sized]) -> Measure:
     return Measure(f"per_month_{way}" if way else "per_month", month, less_is_better=True, money=True)
 
 
+def _reading(one: Sized) -> float | None:
+    rate = one.estimate.speed.prefill_tok_s if one.estimate.speed else None
+    return rate.expected if rate else None
+
+
 _USER: Final = Measure("tokens_s_per_user", _per_user)
 _TOTAL: Final = Measure("tokens_s_total", lambda one: total_rate(one.estimate))
+_READING: Final = Measure("prefill_tok_s", _reading)
 _HEADROOM: Final = Measure("headroom_gib", lambda one: one.margin_gib)
 
 
@@ -65,6 +76,8 @@ def winner_text(draft: Draft, options: Sequence[Sized], names: Mapping[int, str]
     fitting = [one for one in options if one.estimate.fits]
     if len(fitting) < 2:
         return None
+    if _ASKS_READING.search(draft.sources.query) and (read := _ahead(fitting, _READING)) is not None:
+        return f"{_told(draft, _READING, read, names)} {_writing(draft, fitting, names)}"
     many = max(one.figures.get("concurrency", 1) for one in fitting) > _MANY
     speeds = (_TOTAL, _USER) if many else (_USER, _TOTAL)
     rest = (_HEADROOM,) if _on_one_machine(fitting) else ()
@@ -80,6 +93,34 @@ def winner_text(draft: Draft, options: Sequence[Sized], names: Mapping[int, str]
                 told = f"{told} {_told(draft, against, other, names)}"
             return told
     return draft.words.text("side_by_side", "alike", labels=draft.words.listed(names[id(one)] for one in fitting))
+
+
+def costs_text(draft: Draft, options: Sequence[Sized], names: Mapping[int, str]) -> str:
+    """What each option costs a month, the cheapest first; empty where one has no price."""
+    measure, words = _per_month(options), draft.words
+    known = [(value, one) for one in options if (value := measure.value(one)) is not None]
+    if len(known) < len(options):
+        return ""
+    for value, _ in known:
+        draft.material.add(value, "money")
+    told = [
+        words.text(
+            "side_by_side", "month_of", label=names[id(one)],
+            price=words.money(value, str((one.estimate.cost or {})["currency"]), 0),
+        )
+        for value, one in sorted(known, key=lambda pair: pair[0])
+    ]  # fmt: skip
+    return words.text("side_by_side", f"months_{measure.name}", costs="; ".join(told))
+
+
+def _writing(draft: Draft, options: Sequence[Sized], names: Mapping[int, str]) -> str:
+    """Who writes faster, or that they are about as fast."""
+    if (found := _ahead(options, _USER)) is not None:
+        return _told(draft, _USER, found, names)
+    rates = sorted(rate for one in options if (rate := _per_user(one)) is not None)
+    for rate in rates:
+        draft.material.add(rate, "rate")
+    return draft.words.text("side_by_side", "alike_per_user", low=rates[0], high=rates[-1]) if rates else ""
 
 
 def _on_one_machine(options: Sequence[Sized]) -> bool:

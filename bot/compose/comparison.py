@@ -9,10 +9,10 @@ from bot.compose import topics
 from bot.compose.alternatives import is_counted
 from bot.compose.assumptions import assumption_views
 from bot.compose.common import say_why
-from bot.compose.compared import say_causes, say_money, winner_text
+from bot.compose.compared import costs_text, say_causes, say_money, winner_text
 from bot.compose.draft import Draft
 from bot.compose.flips import add_flips, keeping_text
-from bot.compose.labels import option_label
+from bot.compose.labels import is_short, option_label
 from bot.compose.options import chart, compare_table
 from bot.compose.prices import has_old_price
 from bot.explain import cite_devices
@@ -32,8 +32,15 @@ def write(draft: Draft, alternatives: Sequence[Sized], heard: Heard, defaults: D
     best = ranked(alternatives)[0]
     names = dict(zip(map(id, alternatives), short_names(alternatives, draft), strict=True))
     draft.material.add_names(names.values())
-    draft.headline = winner_text(draft, alternatives, names, heard) or _headline(draft, alternatives, names)
-    told = [_counted(alternatives, heard, words), _short(draft, alternatives, names)]
+    winner = winner_text(draft, alternatives, names, heard)
+    verdict = winner or _headline(draft, alternatives, names)
+    costs = (
+        costs_text(draft, alternatives, names)
+        if heard.intent == "cost" and (not winner or len(alternatives) > 2)
+        else ""
+    )
+    draft.headline = costs or verdict
+    told = [verdict if costs else "", _counted(alternatives, heard, words), _short(draft, alternatives, names)]
     draft.lead = " ".join(part for part in told if part)
     draft.table = compare_table(alternatives, words, labels(alternatives, draft))
     draft.chart = chart(alternatives, words, labels=labels(alternatives, draft))
@@ -117,7 +124,7 @@ def _short(draft: Draft, alternatives: Sequence[Sized], names: Mapping[int, str]
             missing_gib=-one.margin_gib,
         )
         for one in alternatives
-        if not one.estimate.fits and one.margin_gib is not None and one.margin_gib < 0
+        if one.margin_gib is not None and one.margin_gib < 0
     ]
     return " ".join(told)
 
@@ -140,5 +147,6 @@ def _headline(draft: Draft, alternatives: Sequence[Sized], names: Mapping[int, s
     fitting = [one for one in alternatives if one.estimate.fits]
     if not fitting:
         return words.text("headline", "compare_none_fit", label=names[id(ranked(alternatives)[0])])
-    key = "compare_one_tight" if fitting[0].verdict == "tight" else "compare_one_fits"
+    tight = "compare_one_short" if is_short(fitting[0]) else "compare_one_tight"
+    key = tight if fitting[0].verdict == "tight" else "compare_one_fits"
     return words.text("headline", key, label=names[id(fitting[0])])

@@ -54,14 +54,22 @@ def counted(specs: tuple[Spec, ...], thread: ThreadState, defaults: Defaults) ->
 
 
 def smallest(asked: Sized, defaults: Defaults) -> Sized:
-    """The deployment on the smallest number of its card that does, where the number is open; as it is where none does."""
+    """The deployment on the smallest number of its card that does, where the number is open; where none is fast enough, the fastest
+    that holds it, and as it is where none does that."""
     if asked.parsed is None or asked.spec["hardware"][0].get("count") is not None:
         return asked
+    too_slow: list[Sized] = []
     for count in _COUNTS:
         tried = size(_counted(asked.spec, count), defaults)
         if tried.estimate.verdict == "fits" and meets(tried.estimate, asked.parsed.targets):
             return tried
-    return _searched(asked, asked.parsed, defaults) or asked
+        too_slow += [tried] if tried.estimate.verdict == "fits" else []
+    return _searched(asked, asked.parsed, defaults) or max(too_slow, key=_rate, default=asked)
+
+
+def _rate(one: Sized) -> float:
+    speed = one.estimate.speed
+    return speed.decode_tok_s_per_user.expected if speed and speed.decode_tok_s_per_user else 0.0
 
 
 def _searched(asked: Sized, parsed: WorkloadSpec, defaults: Defaults) -> Sized | None:

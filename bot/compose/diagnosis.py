@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from bot.compose import failed_start, leading
+from bot.compose import failed_start, leading, room
 from bot.compose.draft import Draft
 from bot.explain import with_mark
 from bot.heard import Heard
@@ -37,6 +37,8 @@ def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: 
         sized = _sized(heard, thread, defaults)
         told = Observation(sources=("figures",), fault="out_of_memory")
         return _is_server(sized) and failed_start.write(draft, sized, told, defaults)
+    if room.is_asked(heard, seen, text):
+        return False
     if seen is None or (seen.sources == ("figures",) and not _ASKS_WHY.search(text)):
         return False
     sized = _at_load(_sized(heard, thread, defaults), seen, defaults)

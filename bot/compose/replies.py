@@ -8,7 +8,18 @@ from typing import Final
 
 from bot import explain, own_documents
 from bot.answer import AssumptionView
-from bot.compose import alternatives, comparison, counting, leading, origin, passages, purpose, sizing_answer, special
+from bot.compose import (
+    alternatives,
+    comparison,
+    counting,
+    leading,
+    origin,
+    passages,
+    purpose,
+    room,
+    sizing_answer,
+    special,
+)
 from bot.compose.changes import change_text, named_in
 from bot.compose.common import write_fault
 from bot.compose.draft import Draft
@@ -26,6 +37,7 @@ from sizing.defaults import Defaults
 # Without an answer to these nothing is worked out; an open contradiction is asked beside the answer for the last value.
 _SOURCES_MAY_ANSWER = ("explain", "system", "rag", "power", "cost", "finetune", "throughput")
 _MUST_ASK = ("impossible", "ambiguous_word", "empty", "nothing_to_size")
+_LONGEST_QUOTE: Final = 60
 _WHY_HEADLINES = ("why_headline", "why_formulas", "why_inputs", "why_sources")
 
 
@@ -84,9 +96,9 @@ def deeper(draft: Draft, thread: ThreadState, depth: int, defaults: Defaults) ->
     if turn is None:
         draft.headline = draft.words.text("refusal", "no_thread")
         return None
-    several = [size(spec, defaults) for spec in (turn.specs if "compare" in turn.intents else turn.specs[:1])]
+    several = [size(spec, defaults) for spec in (turn.specs if "compare" in turn.intents else _answered(turn)[:1])]
     sized = comparison.ranked(several)[0]
-    if len(several) > 1:
+    if len(several) > 1 or sized.spec not in turn.specs:
         draft.lead = draft.words.text("explain", "why_of", label=option_label(sized, draft.words, with_model=True))
     draft.intent = "explain"
     draft.sized = [sized]
@@ -95,7 +107,15 @@ def deeper(draft: Draft, thread: ThreadState, depth: int, defaults: Defaults) ->
     draft.headline = draft.words.text("explain", key)
     draft.paragraphs += explain.deeper(sized, depth, draft.words, draft.sources)
     draft.actions = ("why",) if depth < deepest else ()
-    return Turn(text="", intent="explain", intents=turn.intents, specs=turn.specs, why_depth=depth)
+    return Turn(
+        text="", intent="explain", intents=turn.intents, specs=turn.specs, options=turn.options, why_depth=depth
+    )
+
+
+def _answered(turn: Turn) -> tuple[Spec, ...]:
+    """What an answer was about: the options it proposed where the question left model or hardware open."""
+    is_open = not all(spec.get("model") and spec.get("hardware") for spec in turn.specs)
+    return turn.options if is_open and turn.options else turn.specs
 
 
 def from_own_documents(draft: Draft, heard: Heard, text: str) -> Turn | None:
@@ -124,14 +144,15 @@ def worked_out(draft: Draft, heard: Heard, text: str, thread: ThreadState, defau
     if any(_nameless(spec) for spec in heard.specs):
         return _asked_back(draft, heard, text)
     if _asks_about_last(heard, thread) and leading.asks_why(heard, text):
-        return _explained(draft, heard, text, defaults)
+        return _explained(draft, heard, text, thread, defaults)
     if not any(_sizable(spec) for spec in heard.specs):
         proposal = purpose.propose(heard, text, thread, defaults)
         return _proposed(draft, heard, text, proposal, defaults) if proposal else _without_spec(draft, heard, text)
+    heard = room.place(draft, heard, text, defaults)
     _write_specs(draft, heard, text, defaults)
     if heard.clarify is not None:
         draft.say("clarify", clarify_text(heard.clarify, draft))
-    _say_changes(draft, heard.specs, thread)
+    _say_changes(draft, heard, thread)
     return _turn(draft, heard, text)
 
 
@@ -149,9 +170,10 @@ def _asks_about_last(heard: Heard, thread: ThreadState) -> bool:
     return last is not None and heard.intent == "explain" and heard.specs == last.specs and not heard.clicked
 
 
-def _explained(draft: Draft, heard: Heard, text: str, defaults: Defaults) -> Turn:
+def _explained(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: Defaults) -> Turn:
     """An explanation of the last estimate: its own reasons, behind what a source says whose title the question names."""
-    sized = size(heard.specs[0], defaults)
+    last = thread.last_sized
+    sized = size(_answered(last)[0] if last else heard.specs[0], defaults)
     draft.sized = [sized]
     told = leading.causes(draft, sized, heard, text)
     if explain.is_about_speed(text) or not passages.write_explanation(draft, text, named=True):
@@ -160,7 +182,8 @@ def _explained(draft: Draft, heard: Heard, text: str, defaults: Defaults) -> Tur
     else:
         draft.say("why", " ".join(told), draft.title("why"))
     draft.actions = ("why",)
-    return _turn(draft, heard, text)
+    told_of = _turn(draft, heard, text)
+    return told_of.model_copy(update={"options": last.options}) if last else told_of
 
 
 def _turn(draft: Draft, heard: Heard, text: str) -> Turn:
@@ -288,16 +311,33 @@ def _write_specs(draft: Draft, heard: Heard, question: str, defaults: Defaults) 
         sizing_answer.write_single(draft, (sound or sized)[0], heard, question, defaults)
 
 
-def _say_changes(draft: Draft, specs: tuple[Spec, ...], thread: ThreadState) -> None:
+def _say_changes(draft: Draft, heard: Heard, thread: ThreadState) -> None:
+    specs = heard.specs
     before = thread.last_sized
     if before is None or len(before.specs) != 1 or len(specs) != 1:
         return
     text = change_text(before.specs[0], specs[0], draft.words)
+    if not text and (told := _unchanged(draft, heard, before, specs)):
+        draft.headline = f"{told} {draft.headline}"
     if text:
         draft.material.add_data(before.specs[0])
         for spec in (before.specs[0], specs[0]):
             draft.material.add_names(named_in(spec))
         _first(draft, text)
+
+
+def _unchanged(draft: Draft, heard: Heard, before: Turn, specs: tuple[Spec, ...]) -> str:
+    """What a turn says that goes on with the thread and changes nothing: its wish holds already, or cannot be set."""
+    request = heard.request
+    if heard.clicked or heard.clarify or request.get("follow_up") != "keep" or specs != before.specs:
+        return ""
+    if request.get("said"):
+        return draft.words.text("change", "same")
+    asked = str(request.get("text") or draft.sources.query).strip(" ?!.")
+    if heard.intents != before.intents or len(asked) > _LONGEST_QUOTE:
+        return ""
+    draft.material.add_text(asked)
+    return draft.words.text("change", "unread", asked=literal(asked))
 
 
 def _first(draft: Draft, text: str) -> None:

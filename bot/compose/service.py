@@ -12,6 +12,7 @@ from bot.compose.assumptions import assumption_view, assumption_views
 from bot.compose.draft import Draft
 from bot.compose.labels import option_label
 from bot.compose.options import chart, options_table
+from bot.compose.prices import price_cell
 from bot.compose.recommended import Options, options_for
 from bot.compose.work import add_times, hours_as_seconds, say, say_index, span_time
 from bot.explain import cite_devices
@@ -45,7 +46,7 @@ def write(draft: Draft, spec: Spec, defaults: Defaults) -> bool:
     best = size(generation, defaults) if asked.hardware else (options.good[0] if options.good else None)
     work = stages(asked, _device(asked, best))
     draft.intent = "rag"
-    _write(draft, best, list(options.good), work)
+    _write(draft, asked, best, list(options.good), work)
     if best is not None:
         _say_waits(draft, best, defaults)
     draft.assumptions = (*_assumed(draft, spec, asked, work), *draft.assumptions)
@@ -100,7 +101,9 @@ def _device(asked: WorkloadSpec, best: Sized | None) -> Device:
     return expand(hardware or (HardwareRef(accelerator=_REFERENCE_CARD),))[0]
 
 
-def _write(draft: Draft, best: Sized | None, options: list[Sized], work: Mapping[str, Any]) -> None:
+def _write(
+    draft: Draft, asked: WorkloadSpec, best: Sized | None, options: list[Sized], work: Mapping[str, Any]
+) -> None:
     words = draft.words
     draft.material.add_data(work)
     hours = hours_as_seconds(work["embedding"].get("hours") or {"low": 0.0, "expected": 0.0, "high": 0.0})
@@ -119,6 +122,14 @@ def _write(draft: Draft, best: Sized | None, options: list[Sized], work: Mapping
             "headline", "rag", hardware=option_label(best, words), model=best.figures["model"], **params
         )
         draft.lead = verdicts.lead(best, words)
+        if not options:  # hardware was named: whether it will do is the question
+            draft.headline, draft.lead = verdicts.verdict_headline(best, words), f"{draft.lead} {draft.headline}"
+        elif not asked.work.documents and not asked.work.chunks:  # what to take is asked, of a corpus that we assume
+            price = price_cell(best.estimate.cost or {}, words)
+            bought = {"hardware": option_label(best, words), "model": best.figures["model"], "price": price}
+            key = "rag_within" if asked.targets.budget else "rag_take"
+            draft.lead = f"{words.text('headline', 'rag_corpus', **params)} {draft.lead}"
+            draft.headline = words.text("headline", key, **bought)
         draft.table = options_table(options, words)
         draft.chart = chart([best, *[one for one in options if one.hardware != best.hardware]], words)
         draft.assumptions = assumption_views(best, words)

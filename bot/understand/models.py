@@ -18,7 +18,7 @@ _PROGRAM = re.compile(
     r"deepseek (?:api|app)\b|gemma\.cpp|chatglm\.cpp"
 )
 _NEGATED = re.compile(
-    r"(?:\b(?:not|no|kein(?:e[nmr]?)?|nicht|statt|anstatt|anstelle(?: von)?|instead of|"
+    r"(?:(?<!\bwhy )(?<!\bwarum )(?<!\bwieso )\b(?:not|no|kein(?:e[nmr]?)?|nicht|statt|anstatt|anstelle(?: von)?|instead of|"
     r"rather than|without|ohne|except|ausser)\s(?:the |das |den |ein(?:e[nm]?)? |an? |unser |"
     r"our |really |wirklich )?)$"
 )
