@@ -9,7 +9,7 @@ from bot.understand.number_words import NUMBER_WORDS, VAGUE_ONES
 from bot.understand.text import Spans, word_set
 from bot.understand.units import Unit, unit_after, unit_factor
 
-_SCALES = {
+SCALES = {
     "k": 1e3, "tsd": 1e3, "tausend": 1e3, "thousand": 1e3, "t": 1e3, "hundred": 1e2, "hundert": 1e2, "dozen": 12.0, "dutzend": 12.0,
     "m": 1e6, "mio": 1e6, "mill": 1e6, "million": 1e6, "millions": 1e6, "millionen": 1e6, "mrd": 1e9, "milliarden": 1e9, "bn": 1e9,
     "billion": 1e9,
@@ -100,7 +100,7 @@ def _quantity(folded: str, found: re.Match[str], glued: str, lang: str) -> Quant
     scaled = _SCALE.match(folded, end)
     if scaled and not (scaled.group("tight") == "m" and not _scales_m(folded, scaled.end())):
         scale = next(group for group in scaled.groups() if group).rstrip(".")
-        factor, end = _SCALES[scale], scaled.end()
+        factor, end = SCALES[scale], scaled.end()
     plus = folded.startswith("+", end)
     unit, word, unit_end = unit_after(folded, end + plus)
     if not unit and scale:
@@ -213,7 +213,7 @@ def _spelt(folded: str, lang: str) -> Iterator[Quantity]:
             r"\s(dutzend|dozen|hundred|hundert|tausend|thousand|million(?:en)?)\b", folded[end : end + 12]
         )
         if scaled:
-            value, end = value * _SCALES[scaled.group(1)], end + scaled.end()
+            value, end = value * SCALES[scaled.group(1)], end + scaled.end()
         unit, unit_word, unit_end = unit_after(folded, end)
         if (
             word in VAGUE_ONES
@@ -255,7 +255,7 @@ def _shared_scale(before: Quantity, after: Quantity) -> float:
     """ "5-6 hundred" and "40-60 T€" scale both ends."""
     if before.unit or before.scale:
         return 1.0
-    factor = _SCALES.get(after.scale, 1.0) * (
+    factor = SCALES.get(after.scale, 1.0) * (
         unit_factor(after.unit, after.unit_word) if after.unit in ("money_suffix", "power") else 1.0
     )
     return factor if before.value < after.value else 1.0
@@ -272,5 +272,5 @@ def _is_range(folded: str, before: Quantity, after: Quantity) -> bool:
     if after.negative and not gap.strip():
         return after.value > before.value
     return bool(_RANGE_STRICT.match(gap.replace("$", "").replace("€", ""))) and before.value < after.value * max(
-        1.0, _SCALES.get(after.scale, 1.0)
+        1.0, SCALES.get(after.scale, 1.0)
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from bot.understand.correction import corrected
-from bot.understand.daily import rate_rps, requests_per_day
+from bot.understand.daily import impossible_rates, rate_rps, requests_per_day
 from bot.understand.devices import read_devices
 from bot.understand.engine_flags import read_engine_flags
 from bot.understand.engines import (
@@ -148,7 +148,12 @@ def _request(found: Found, in_thread: bool) -> Request:
             follow_up=found.follow_up.kind,
         )
     impossible = _once_each(
-        (*found.figures.impossible, *impossible_cards(found.text, found.devices), *refused(found.text))
+        (
+            *found.figures.impossible,
+            *impossible_rates(found.text),
+            *impossible_cards(found.text, found.devices),
+            *refused(found.text),
+        )
     )
     missing, clarify = open_points(verdict.intent, draft.values, draft.other, impossible, found.text, in_thread)
     draft.assumptions += [*_customary_names(found), *_customary_devices(found)]

@@ -225,6 +225,12 @@ def test_the_number_of_a_card_is_no_count_of_the_next(text: str) -> None:
         ("Llama 3.1 8B on a 4090, budget -500 €", ["targets.budget"]),
         ("Llama 3.1 8B auf einer 4090, TTFT unter -3 s", ["targets.ttft_s"]),
         ("Qwen3 8B on 10^9 H100", ["devices"]),
+        ("Llama 3.1 8B on an H100, 0 requests per second", ["load.rate_rps"]),
+        ("Llama 3.1 8B auf einer H100 bei minus 5 Anfragen pro Minute", ["load.rate_rps"]),
+        ("Llama 3.1 8B on an H100 at -5 requests per second", ["load.rate_rps"]),
+        ("Llama 3.1 8B on an H100 at 1e12 requests per second", ["load.rate_rps"]),
+        ("Llama 3.1 8B on an H100 at 99^99 rps", ["load.rate_rps"]),
+        ("Llama 3.1 8B auf einer H100 bei 0 Anfragen pro Tag", ["load.requests_per_day"]),
     ],
 )  # fmt: skip
 def test_what_nothing_can_be_run_with_is_asked_about_in_the_words_of_the_message(text: str, fields: list[str]) -> None:
@@ -232,6 +238,30 @@ def test_what_nothing_can_be_run_with_is_asked_about_in_the_words_of_the_message
     assert clarify is not None
     assert (clarify.code, list(clarify.fields)) == ("impossible", fields)
     assert all(words in text for words in clarify.values)
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "value"),
+    [
+        ("2 million requests per day", "requests_per_day", 2e6),
+        ("2 Mio. Anfragen pro Tag", "requests_per_day", 2e6),
+        ("1,5 Millionen Anfragen am Tag", "requests_per_day", 1.5e6),
+        ("1e6 requests per day", "requests_per_day", 1e6),
+        ("10^6 requests a day", "requests_per_day", 1e6),
+        ("1.200 Anfragen pro Tag", "requests_per_day", 1200),
+        ("10k requests per minute", "rate_rps", 10_000 / 60),
+        ("5 Tausend Anfragen pro Stunde", "rate_rps", 5000 / 3600),
+        ("120,000 requests per hour", "rate_rps", 120_000 / 3600),
+        ("0.001 requests per second", "rate_rps", 0.001),
+        ("0,0001 Anfragen pro Sekunde", "rate_rps", 0.0001),
+        ("3-5 requests per second", "rate_rps", 5),
+        ("1.5k rpm", "rate_rps", 25),
+    ],
+)
+def test_arrivals(text: str, field: str, value: float) -> None:
+    found = read(f"Llama 3.1 8B on an H100, {text}")
+    assert found.other.get(field) == pytest.approx(value)
+    assert found.clarify is None
 
 
 @pytest.mark.parametrize(
