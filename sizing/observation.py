@@ -36,6 +36,7 @@ class Observation(_Part):
 
     Weights, cache and buffers are GiB on one device; `host_weights_gib` lies in RAM. `gpu_share` is the part of a model that Ollama
     keeps on the GPU; `kv_usage` how full the cache is; `running` and `waiting` are requests; `load_seconds` the time to load weights.
+    `longest_tokens` is the longest sequence that an engine says its cache would hold.
     """
 
     sources: tuple[str, ...] = ()
@@ -80,6 +81,7 @@ class Observation(_Part):
     file_gib: float | None = None
     fault: Fault | None = None
     missing_gib: float | None = None
+    longest_tokens: int | None = None
 
     def seen(self) -> dict[str, Any]:
         """Only what was seen."""

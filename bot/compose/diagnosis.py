@@ -44,7 +44,7 @@ def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: 
     sized = _at_load(_sized(heard, thread, defaults), seen, defaults)
     if failed_start.write(draft, sized, seen, defaults):
         return True
-    found = diagnose(seen, sized.estimate if sized else None)
+    found = diagnose(_comparable(seen), sized.estimate if sized else None)
     draft.intent = "explain"
     draft.sized = [sized] if sized else []
     _add_material(draft, seen, found)
@@ -67,6 +67,12 @@ def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: 
     return True
 
 
+def _comparable(seen: Observation) -> Observation:
+    """Prompts that a server read on average are those that came, not what it can read: nothing to hold against an estimate."""
+    serving = seen.running is not None and not is_bench(seen)
+    return seen.model_copy(update={"prefill_tok_s": None}) if serving else seen
+
+
 def _is_server(sized: Sized | None) -> bool:
     """Cards of one kind under an engine whose start-up settings are known."""
     if sized is None or sized.resolved is None or len(sized.spec["hardware"]) != 1:
@@ -86,7 +92,7 @@ def _sized(heard: Heard, thread: ThreadState, defaults: Defaults) -> Sized | Non
 def _at_load(sized: Sized | None, seen: Observation, defaults: Defaults) -> Sized | None:
     """The deployment under the load that was measured: what a bench shows is held against the estimate for that very load."""
     if sized is None or not is_bench(seen):
-        return sized
+        return _as_serving(sized, seen, defaults) if sized is not None and seen.running else sized
     requests = 1.0 if "ollama" in seen.sources else seen.concurrency
     measured = {
         "concurrency": requests and max(1, round(requests)),
@@ -100,6 +106,17 @@ def _at_load(sized: Sized | None, seen: Observation, defaults: Defaults) -> Size
     if longest > (sized.figures.get("context") or 0):
         load["context_tokens"] = longest
     again = size(merged(sized.spec, load), defaults) if load else sized
+    return again if again.estimate.ok else sized
+
+
+def _as_serving(sized: Sized, seen: Observation, defaults: Defaults) -> Sized:
+    """As many requests as a server's log shows running, each as long as its share of the cache that they fill."""
+    load: Spec = {"concurrency": seen.running, "users": None, "active_share": None}
+    capacity = sized.figures.get("capacity_tokens")
+    if capacity and seen.kv_usage and seen.running:
+        each = int(capacity * seen.kv_usage / seen.running)
+        load["context_tokens"] = max(1, min(each, int(sized.figures["context"])))
+    again = size(merged(sized.spec, load), defaults)
     return again if again.estimate.ok else sized
 
 

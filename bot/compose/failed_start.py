@@ -38,6 +38,9 @@ def write(draft: Draft, sized: Sized | None, seen: Observation, defaults: Defaul
     cause = _cause(sized)
     draft.headline = words.text("start", cause, **params)
     ways = _ways(sized.parsed, sized, defaults)
+    if by_log := _as_logged(sized.parsed, seen, defaults):
+        ways = [by_log, *(way for way in ways if way[0] != "context")]
+        draft.headline = f"{words.text('start', 'by_log', length=literal(str(seen.longest_tokens)))} {draft.headline}"
     told = [words.text("start", f"{cause}_why", **params)]
     if cause == "weights" and all(kind != "share" for kind, _, _ in ways):
         told.append(words.text("start", "share_no"))
@@ -94,6 +97,14 @@ def _ways(spec: WorkloadSpec, sized: Sized, defaults: Defaults) -> list[tuple[st
     return found
 
 
+def _as_logged(spec: WorkloadSpec, seen: Observation, defaults: Defaults) -> tuple[str, Sized, int | None] | None:
+    """The length that the engine itself says would fit: what it measured goes before what is estimated."""
+    if not seen.longest_tokens or seen.longest_tokens < _LEAST_CONTEXT:
+        return None
+    one = _with_context(spec, seen.longest_tokens, defaults)
+    return ("context", one, seen.longest_tokens) if one.estimate.fits else None
+
+
 def _shortened(spec: WorkloadSpec, defaults: Defaults) -> Sized | None:
     """The spec as it is where it fits, else with the longest context that does; None where that is no context to work with."""
     one = size_parsed(spec, defaults)
@@ -102,10 +113,13 @@ def _shortened(spec: WorkloadSpec, defaults: Defaults) -> Sized | None:
     longest = largest_context(spec, defaults)
     if longest is None or longest < _LEAST_CONTEXT:
         return None
-    length = longest // 1024 * 1024
-    given = {"context_tokens": length, "input_tokens": None, "output_tokens": None, "prior_context_tokens": None}
-    shorter = size_parsed(spec.model_copy(update=given), defaults)
+    shorter = _with_context(spec, longest // 1024 * 1024, defaults)
     return shorter if has_room(shorter) else None
+
+
+def _with_context(spec: WorkloadSpec, tokens: int, defaults: Defaults) -> Sized:
+    given = {"context_tokens": tokens, "input_tokens": None, "output_tokens": None, "prior_context_tokens": None}
+    return size_parsed(spec.model_copy(update=given), defaults)
 
 
 def _table(draft: Draft, ways: list[tuple[str, Sized, int | None]]) -> Table | None:

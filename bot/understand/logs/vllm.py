@@ -46,6 +46,7 @@ _TOO_SMALL: Final = re.compile(
 _TOO_LONG: Final = re.compile(
     rf"max seq len \({_N}\) is larger than the maximum number of tokens that can be stored in KV cache \({_N}\)"
 )
+_LONGEST: Final = re.compile(rf"estimated maximum model length is {_N}")
 _BLOCK_TOKENS = 16
 
 
@@ -72,6 +73,7 @@ def read(text: str) -> Observation | None:
         buffers_gib=_size(_PEAK, text),
         fault=fault,
         missing_gib=missing,
+        longest_tokens=whole(_LONGEST.search(text)) or whole(_TOO_LONG.search(text), 2),
         prefill_tok_s=value(running, 1) or None,
         output_tok_s_total=value(running, 2) or None,
         running=whole(running, 3),

@@ -15,6 +15,11 @@ SMI = """+----------------------------------------------------------------------
 +-----------------------------------------------------------------------------------------+
 """
 IDLE, FULL = SMI.format(second="4"), SMI.format(second="61422")
+TOO_LONG = (
+    "ValueError: To serve at least one request with the models's max seq len (131072), (16.00 GiB KV cache is needed, which is larger "
+    "than the available KV cache memory (4.71 GiB). Based on the available memory, the estimated maximum model length is 38592.\n"
+    "Llama 3.1 8B, RTX 3090. "
+)
 THREE = "compare renting 1x H200 vs 2x H100 vs 4x L40S for Qwen2.5-72B fp8, 20 concurrent users 16k context"
 DREI = "vergleiche 1x H200, 2x H100 und 4x L40S gemietet für Qwen2.5-72B fp8, 20 gleichzeitige Nutzer, 16k Kontext"
 
@@ -29,6 +34,8 @@ CASES = [
     ((f"{IDLE}Passt Qwen2.5-72B AWQ noch daneben?",), r"^Ja", r"ausgelastet"),
     ((f"{FULL}can I still fit a Qwen2.5-72B AWQ next to what's running?",), r"^(?:No|On the edge)", r"^Yes"),
     ((f"{IDLE}why is my Qwen2.5-72B AWQ so slow?",), r"figures", r"^Yes"),
+    ((f"{TOO_LONG}What do I set?",), r"^Start it with --max-model-len 38592", r"43008"),
+    ((f"{TOO_LONG}Was stelle ich ein?",), r"^Mit --max-model-len 38592 starten", r"43008"),
     ((THREE,), r"^None of them fits", r"€"),
     ((THREE, "what does each option cost per month?"), r"^Rented .*H200.*€.*L40S.*€.*H100.*€", r"fits"),
     ((DREI, "was kostet jede Option im Monat?"), r"gemietet, im Monat: .*H200.*€.*L40S.*€.*H100.*€", r"passt"),
@@ -54,6 +61,17 @@ def test_the_first_sentence_answers(turns: tuple[str, ...], wanted: str, never: 
     Said(headline.answer.model_copy(update={"commands": (), "citations": (), "assumptions": ()})).expect(wanted).never(
         never
     )
+
+
+def test_a_servers_log_is_held_against_the_requests_it_runs() -> None:
+    log = (
+        "INFO 11-28 14:02:11 [loggers.py:127] Engine 000: Avg prompt throughput: 412.3 tokens/s, Avg generation throughput: 96.4 tokens/s, "
+        "Running: 6 reqs, Waiting: 41 reqs, GPU KV cache usage: 98.7%, Prefix cache hit rate: 3.1%"
+    )
+    said = last((f"why is vLLM so slow?\n{log}\nQwen2.5-32B-Instruct-AWQ on an L40S, --max-model-len 32768",))
+    assert said.spec["concurrency"] == 6
+    assert said.spec["context_tokens"] < 32768
+    said.expect(r"in total 96\.4 \(expected").never("of prompt")
 
 
 @pytest.mark.parametrize(
