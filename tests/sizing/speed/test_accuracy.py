@@ -181,3 +181,25 @@ def test_what_nobody_measured_has_a_wider_range(known: dict[str, object], unknow
         assert speed is not None and speed.output_tok_s_total is not None
         widths.append(speed.output_tok_s_total.high / speed.output_tok_s_total.low)
     assert widths[1] - 1 > 1.2 * (widths[0] - 1)
+
+
+def test_what_lies_in_ram_and_what_is_drafted_is_less_sure() -> None:
+    card = {
+        "hardware": [{"accelerator": "RTX 4090"}],
+        "context_tokens": 4096,
+        "model": "gpt-oss-120b",
+        "weights": "mxfp4",
+    }
+    whole = {**card, "model": "gpt-oss-20b"}
+    offloaded = {**card, "engine": {"name": "llama.cpp", "cpu_moe_layers": 36}, "host": {"ram_gb": 128}}
+    drafted = {**whole, "engine": {"name": "vllm", "speculative": {"method": "eagle3", "tokens": 4}}}
+    plain = {**whole, "engine": {"name": "vllm"}}
+    assert _width(offloaded) > 1.4 * _width({**whole, "engine": {"name": "llama.cpp"}})
+    assert _width(drafted) > 1.2 * _width(plain)
+
+
+def _width(spec: dict[str, object]) -> float:
+    resolved = resolve(parse_spec(spec))
+    speed = predict(resolved, plan_inference(resolved))
+    assert speed is not None and speed.decode_tok_s_per_user is not None
+    return speed.decode_tok_s_per_user.high / speed.decode_tok_s_per_user.low
