@@ -22,7 +22,9 @@ _POWER: Final = frozenset({"heat", "supply", "circuit", "energy", "limit", "ram"
 _RAM: Final = r"\b(?:d?ram|arbeitsspeicher|ddr[345])\b"
 _ENOUGH: Final = r"\b(?:enough|reich\w*|genug|sufficient|genüg\w*|need\w*|brauch\w*|how much|wie ?viel|zu wenig|too little|more|mehr)\b"
 # RAM that is only listed among what a machine has is no question on it.
-_ASKS_RAM: Final = re.compile(rf"{_ENOUGH}[^.?!]{{0,60}}{_RAM}|{_RAM}[^.?!]{{0,40}}(?:{_ENOUGH}|\?)", re.IGNORECASE)
+_ASKS_RAM: Final = re.compile(
+    rf"{_ENOUGH}[^.?!]{{0,60}}{_RAM}|{_RAM}(?:[^.?!]{{0,40}}{_ENOUGH}|[^.?!,]{{0,12}}\?)", re.IGNORECASE
+)
 _MODELS: Final = re.compile(r"model", re.IGNORECASE)
 _SLOWER: Final = re.compile(
     r"slow|faster|langsam|schneller|los(?:e|ing|s)\b|verlier|verlust|kostet|\bcosts?\b|impact|effect|auswirk|bleibt|left|"

@@ -32,7 +32,8 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
     (
         "fits",
         3.0,
-        r"\b(?:what can (?:i|we) run|was kann ich .{0,30}laufen|was laeuft|what runs|"
+        r"\b(?:what can (?:i|we) run|was kann ich .{0,30}laufen|was (?:laeuft|geht)(?! (?:nicht|schief|hier vor|ab)\b)|what runs|"
+        r"what(?:'s| is| would be) possible|"
         r"which models?(?: can| run| fit| would)|welche modelle|welches modell (?:passt|laeuft|"
         r"geht)|largest model|groesste[sn]? modell|max(?:imum|imal)?(?:er|e)? (?:context|kontext|"
         r"ctx)|how much (?:ctx|context)|wie ?viel kontext|best quant|welche[nrsm]? quant|"

@@ -282,9 +282,24 @@ def _one(
     if model:
         spec["model"] = model
     hardware = [_hardware(device) for device in machine]
+    if len(hardware) == 1 and request.other.get("laptop"):
+        hardware = [_mobile(hardware[0])]
     if hardware:
         spec["hardware"] = hardware
     return spec
+
+
+def _mobile(device: dict[str, Any]) -> dict[str, Any]:
+    """The laptop's part of that name where the catalogue knows one: a 3060 has half the memory there, all have half the power or less."""
+    parts = catalogue().accelerators
+    ident = re.sub(r"-\d+gb$", "", str(device.get("accelerator"))) + "-laptop"
+    if (
+        ident not in parts
+        or device.get("memory_gb") not in (None, parts[ident].memory_gb)
+        or device.get("count", 1) != 1
+    ):
+        return device
+    return {**device, "accelerator": ident}
 
 
 def _task(model: dict[str, Any] | None, request: Request) -> str:
