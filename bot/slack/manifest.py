@@ -9,12 +9,13 @@ import yaml
 
 from bot.slack.needs import manifest
 
-HEAD: Final = "# The Slack app, for Socket Mode. Made by `python -m bot.slack.manifest`; a test keeps the two equal.\n"
+_HEAD: Final = "# The Slack app, for {way}. Made by `python -m bot.slack.manifest`; a test keeps the two equal.\n"
 
 
 def text(request_url: str | None = None) -> str:
     """The manifest as YAML."""
-    return HEAD + yaml.safe_dump(manifest(request_url), sort_keys=False, allow_unicode=True, width=120)
+    way = "Socket Mode" if request_url is None else f"signed HTTP at {request_url}"
+    return _HEAD.format(way=way) + yaml.safe_dump(manifest(request_url), sort_keys=False, allow_unicode=True, width=120)
 
 
 if __name__ == "__main__":

@@ -11,12 +11,13 @@ import pytest
 import yaml
 from prometheus_client import CollectorRegistry
 
-from bot import metrics
+from bot import metrics, prices
 from bot.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 _METRIC = re.compile(r"sizewise_[a-z_]+")
 _SETTING = re.compile(r"^(?:SIZEWISE_|SLACK_|DATABASE_URL|CHROMA_URL)")
+_NAMED = re.compile(r"\b(?:SIZEWISE|SLACK|OTEL|HF|DATABASE|CHROMA)_[A-Z_]*[A-Z]\b")
 _FOREIGN = frozenset({"CHROMA_URL", "SIZEWISE_DOMAIN"})  # knowledge/settings.py and the proxy read these
 
 
@@ -95,3 +96,22 @@ def test_the_container_runs_without_root_what_the_project_installs() -> None:
     }
     assert all((ROOT / part.removeprefix("./")).exists() for part in copied)
     assert {"sizing", "knowledge", "bot", "playground"} <= copied
+
+
+def test_every_setting_is_described_and_none_that_is_not_read() -> None:
+    table = (ROOT / "docs/operating.md").read_text().partition("## Settings")[2].partition("## ")[0]
+    described = {
+        name for line in table.splitlines() if line.startswith("| `") for name in _NAMED.findall(line.split("|")[1])
+    }
+    ours = {str(field.validation_alias or f"SIZEWISE_{name.upper()}") for name, field in Settings.model_fields.items()}
+    sources = "".join(path.read_text() for part in ("bot", "knowledge") for path in (ROOT / part).rglob("*.py"))
+    assert described >= ours | {name for name in _NAMED.findall(sources) if name.startswith("SIZEWISE_")}
+    assert described <= ours | set(_NAMED.findall(sources))
+
+
+def test_the_price_file_of_the_documentation_is_taken_whole(tmp_path: Path) -> None:
+    part = (ROOT / "docs/operating.md").read_text().partition("## Prices of your own")[2]
+    (tmp_path / "quotes.csv").write_text(part.split("```")[1].strip() + "\n")
+    found = prices.read_csv(tmp_path / "quotes.csv")
+    assert not found.skipped
+    assert {row.kind for row in found.rows} == {"quote", "buy", "rent"}

@@ -44,7 +44,8 @@ def test_a_row_has_a_test_or_a_reason(row: str) -> None:
 
 
 def test_every_fault_has_a_test() -> None:
-    lines = (TESTS.parent / "docs/operating.md").read_text("utf-8").splitlines()
+    page = (TESTS.parent / "docs/operating.md").read_text("utf-8")
+    lines = page.partition("## When something fails")[2].splitlines()
     cells = [line.strip().strip("|").split("|")[-1] for line in lines if line.startswith("| ")][1:]
     assert len(cells) == 20
     assert all(_named(cell) for cell in cells)
