@@ -27,6 +27,10 @@ _SERVER: Final = re.compile(r"\bvllm\b|\bsglang\b|nvidia-?smi|gpu[_-]memory[_-]u
 _ASKS_WHY: Final = re.compile(
     r"\b(?:why|warum|wieso|weshalb|although|though|obwohl|trotz(?:dem)?|despite|dabei|normal|but|aber)\b"
 )
+# How busy a card is is no matter of what it holds.
+_BUSY: Final = re.compile(
+    r"\bausgelastet\b|\bgpu[- ]?(?:auslastung|util(?:i[sz]ation)?)\b|\b(?:busy|idle|utili[sz]ed)\b"
+)
 _AMOUNT: Final = re.compile(r"(\d{1,3}(?:[.,]\d+)?) ?(g(?:i?b)?|%|percent|prozent)(?![a-z])")
 _CONCURRENCY: Final = re.compile(
     r"max(?:imum|imale?)?[ _](?:concurrency|nebenlaeufigkeit)(?: for ([\d,.]+) tokens)?.{0,60}?(\d+(?:[.,]\d+)?) ?x(?![a-z0-9])"
@@ -49,6 +53,9 @@ def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: 
     """Fills the draft where a short message asks about one of these; False for anything else."""
     folded = folded_text(text)
     if len(text) > _LONGEST or text.count("\n") > 2 or _OTHER_ENGINES.search(folded):
+        return False
+    seen = observe(text)
+    if seen is not None and seen.running is not None:  # a line of a serving log is a case for a diagnosis
         return False
     asked = _Asked(heard, text, folded, thread, defaults)
     return any(explain(draft, asked) for explain in _KINDS)
@@ -136,7 +143,7 @@ def _graphs(draft: Draft, asked: _Asked) -> bool:
 
 def _reserved(draft: Draft, asked: _Asked) -> bool:
     """ "Why does vLLM use 22 GB for a 1.5B model": a full card is the budget, not the need."""
-    if not all(cue.search(asked.folded) for cue in (_SERVER, _ASKS_WHY, _AMOUNT)):
+    if _BUSY.search(asked.folded) or not all(cue.search(asked.folded) for cue in (_SERVER, _ASKS_WHY, _AMOUNT)):
         return False
     sized, named = _deployment(asked)
     device, visible = next(iter(sized.devices), None), _visible_gib(sized)
