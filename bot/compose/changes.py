@@ -22,7 +22,7 @@ def change_text(before: Spec, now: Spec, words: Wording) -> str:
 
 
 # What a change of these says is said by another field, or by nobody: a currency beside its amount, the kind of a load.
-_SILENT: Final = ("currency", "budget_currency", "pattern", "period")
+_SILENT: Final = ("currency", "budget_currency", "budget_period", "pattern", "period")
 _MONEY: Final = ("amount", "budget")
 _SHARES: Final = ("utilisation", "active_share", "availability", "peak_hour_share", "discount")
 
@@ -57,6 +57,8 @@ def _shown(name: str, value: Any, words: Wording, spec: Spec) -> str | None:
         return words.money(float(value), _currency(name, spec))
     if kind in _SHARES and isinstance(value, (int, float)):
         return words.percent(float(value))
+    if kind == "params_b":
+        return f"{words.number(float(value))}B"
     if name == "targets.ttft_s":
         return words.seconds(float(value))
     return str(value) if name == "hardware" else value_text(name, value, words)

@@ -17,6 +17,8 @@ _RESCUE_ORDER = ("context", "concurrency", "kv_cache", "attention", "weights", "
 _KEEPING_ORDER = ("kv_cache", "attention", "weights", "devices", "context", "concurrency")
 _NEEDS_WORDS = ("attention",)  # nothing that a follow-up message would say
 _MOST = 3
+_SPILLS = "ollama"
+_ROUNDING_GIB = 1.0  # what an engine that serves more at once may save elsewhere
 
 
 def flip_text(flips: Sequence[Flip], sized: Sized, words: Wording) -> str:
@@ -56,7 +58,17 @@ def _told_limits(flips: Sequence[Flip], sized: Sized) -> list[Flip]:
     """A context that is the model's whole one already is no limit to tell."""
     figures = sized.figures
     whole = figures.get("longest") and figures["context"] >= figures["longest"]
-    return [flip for flip in flips if flip.kind == "concurrency" or (flip.kind == "context" and not whole)]
+    kept = [flip for flip in flips if not _is_spilled(flip, sized)]
+    return [flip for flip in kept if flip.kind == "concurrency" or (flip.kind == "context" and not whole)]
+
+
+def _is_spilled(flip: Flip, sized: Sized) -> bool:
+    """An engine that moves to RAM what the card does not hold always fits, and ever slower: where that ends is no limit of the card."""
+    if sized.resolved is None or sized.resolved.engine.name != _SPILLS:
+        return False
+    now, cache = float(sized.figures.get(flip.kind) or 0.0), float(sized.figures.get("kv_gib") or 0.0)
+    free = sum(max(0.0, device.free_gib or 0.0) for device in sized.devices)
+    return now > 0 and cache * (most(flip) / now - 1) > free + _ROUNDING_GIB
 
 
 def _rescue(flip: Flip, sized: Sized, words: Wording) -> str:

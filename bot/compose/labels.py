@@ -52,7 +52,7 @@ def margin_cell(sized: Sized, words: Wording) -> str:
     shown = words.gib(sized.margin_gib)
     if len(sized.devices) > 1:
         shown = words.text("ui", "each", text=shown)
-    return f"{shown} ({words.text('ui', 'verdict_tight')})" if sized.verdict == "tight" else shown
+    return f"{shown} ({verdict_cell(sized, words)})" if sized.verdict == "tight" else shown
 
 
 def speed_cell(sized: Sized, words: Wording) -> str:
@@ -66,4 +66,11 @@ def speed_cell(sized: Sized, words: Wording) -> str:
 
 
 def verdict_cell(sized: Sized, words: Wording) -> str:
+    if is_short(sized):
+        return words.text("ui", "verdict_short")
     return words.text("ui", f"verdict_{sized.verdict or 'unknown'}")
+
+
+def is_short(sized: Sized) -> bool:
+    """Within the uncertainty of the estimate, but on the wrong side of it."""
+    return sized.verdict == "tight" and (sized.margin_gib or 0.0) < 0

@@ -20,6 +20,7 @@ _WHY: Final = re.compile(
     r"(?:is|ist) (?:\S+ )?(?:expected|normal))\b|\b(?:normal|expected)\?",
     re.IGNORECASE,
 )
+_WHY_NOT: Final = re.compile(r"\b(?:why not|(?:warum|wieso|weshalb) (?:nicht|kein\w*))\b", re.IGNORECASE)
 _FAILED: Final = re.compile(
     r"won'?t (?:start|load|run)|(?:does|did|will)(?:n'?t| not) (?:start|load)|fails? to (?:start|load)|refuses|"
     r"startet (?:\S+ )?nicht|crash|stürzt ab|bricht ab",
@@ -35,6 +36,10 @@ _HOW_FAST: Final = re.compile(
 )
 _WAITS: Final = re.compile(
     r"\bp ?\d\d\b|percentile|perzentil|\bwait|warte|\bqueue|schlange|\bpeak|spitze|sto(?:ß|ss)zeit", re.IGNORECASE
+)
+_SLOW: Final = re.compile(
+    r"\b(?:slow(?:er|ly)?|sluggish|crawl\w*|langsam\w*|lahm\w*|kriecht|tr(?:ä|ae)ge|tok(?:en)?s?/s|t/s|tps)\b",
+    re.IGNORECASE,
 )
 _SECONDS: Final = re.compile(
     r"\b(?:seconds?|sekunden?|minutes?|minuten?|never answers|antwortet nie|hangs)\b", re.IGNORECASE
@@ -53,6 +58,16 @@ _EXPERTS: Final = re.compile(r"\bactive\b|aktiv|expert|\bmoe\b|\ba\d+b\b", re.IG
 def asks_why(heard: Heard, question: str) -> bool:
     """Whether a cause is asked for: by the intent and by a word, since "is that realistic?" asks for the verdict."""
     return heard.asks("explain") and _WHY.search(question) is not None and not _FAILED.search(question)
+
+
+def asks_why_not(question: str) -> bool:
+    """ "Why not a 14B?" asks whether that would do."""
+    return _WHY_NOT.search(question) is not None
+
+
+def asks_why_slow(heard: Heard, question: str) -> bool:
+    """Whether a cause is asked for of something that runs, only slowly."""
+    return asks_why(heard, question) and _SLOW.search(question) is not None
 
 
 def asks_of_failed_start(heard: Heard, question: str) -> bool:

@@ -17,6 +17,10 @@ _WORK: Final = frozenset({"embedding", "reranking", "transcription", "image", "v
 # Answers that may do without a deployment: naming one gives figures of its own.
 _OPEN: Final = frozenset({"explain", "system", "finetune", "power"})
 _LONGEST_LINE: Final = 260
+# Wider than this there is FP8 to go to, down to this a format of four bits.
+_WIDE_BITS: Final = 9.0
+_NARROW_BITS: Final = 5.0
+_SHORTER: Final = (8192, 4096, 2048)
 
 
 def add(draft: Draft, defaults: TeamDefaults) -> None:
@@ -103,7 +107,20 @@ def _params(draft: Draft) -> dict[str, object]:
     first = draft.sized[0] if draft.sized else None
     speed = first.estimate.speed if first else None
     rate = speed.decode_tok_s_per_user if speed else None
-    return {"hint": draft.hint, "low": rate.low if rate else 0.0}
+    return {"hint": draft.hint, "low": rate.low if rate else 0.0, "tries": ", ".join(_tries(draft)) if first else ""}
+
+
+def _tries(draft: Draft) -> list[str]:
+    """What could be written next: only changes from what was worked out."""
+    first, words = draft.sized[0], draft.words
+    bits = first.resolved.weights.bits_per_weight if first.resolved else None
+    narrower = None if bits is None or bits <= _NARROW_BITS else "fp8" if bits > _WIDE_BITS else "int4"
+    context, cards = first.figures.get("context") or 0, 2 * len(first.devices)
+    shorter = next((length for length in _SHORTER if length < context), None)
+    tried = {"format": narrower, "context": shorter, "cards": cards or None}
+    draft.material.add_data({"context_tokens": shorter, "count": cards})
+    draft.material.add_names([narrower] if narrower else [])
+    return [words.text("todo", f"try_{name}", value=value) for name, value in tried.items() if value]
 
 
 def _start(draft: Draft, sized: Sized, defaults: TeamDefaults) -> tuple[Command, ...]:

@@ -36,7 +36,7 @@ def write(draft: Draft, heard: Heard, text: str, thread: ThreadState, defaults: 
     specs = heard.specs or (last.specs if last else ())
     if seen is None or not _ASKS.search(text) or len(specs) != 1 or heard.asks("compare", "cost", "finetune"):
         return False
-    sized = _as_run(size(specs[0], defaults), defaults)
+    sized = as_run(size(specs[0], defaults), defaults)
     speed, known = sized.estimate.speed, sized.spec.get("model") and sized.spec.get("hardware")
     one = (sized.figures.get("concurrency") or 1) == 1
     if not known or not sized.estimate.fits or not one or speed is None or sized.resolved is None:
@@ -82,14 +82,15 @@ def _write_reading(draft: Draft, sized: Sized, compared: Compared) -> None:
     draft.lead = " ".join(with_mark(text, draft.sources.topic(topic, text)) for text, topic in told)
 
 
-def _as_run(sized: Sized, defaults: Defaults) -> Sized:
-    """What was measured did run: where no format was said and the usual one is too large, the widest that fits."""
+def as_run(sized: Sized, defaults: Defaults) -> Sized:
+    """What is slow does run: where no format was said and the usual one is too large, the widest that fits, for one request at least."""
     if sized.parsed is None or sized.estimate.fits is not False or sized.spec.get("weights"):
         return sized
-    found = best_format(sized.parsed, defaults)
+    alone = sized.parsed.model_copy(update={"concurrency": 1, "users": None})
+    found = best_format(sized.parsed, defaults) or best_format(alone, defaults)
     if found is None:
         return sized
-    return size_parsed(sized.parsed.model_copy(update={"weights": found[0]}), defaults, known=found[1])
+    return size_parsed(sized.parsed.model_copy(update={"weights": found[0]}), defaults)
 
 
 def _write(

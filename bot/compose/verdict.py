@@ -21,6 +21,7 @@ from bot.compose import (
     load_test,
     own_hardware,
     queueing,
+    slow,
     system,
     topics,
     training,
@@ -57,10 +58,14 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     limit = queueing.at_largest(draft, asked, question, defaults) or limits.at_limit(asked, question, defaults, words)
     sized = limit.sized if limit else counting.with_count(asked, question, defaults)
     how_many = limit is None and sized is not asked
+    usual = sized
+    if limit is None and not how_many and leading.asks_why_slow(heard, question):
+        sized = slow.as_run(sized, defaults)
     if cost_bill.leads(heard):
         sized = cost_bill.runnable(sized, defaults)
     bill = cost_bill.bill_of(draft, sized, defaults) if heard.asks("cost") else None
-    counted = counting.ladder(sized, defaults) if how_many and sized.estimate.fits else []
+    enough = how_many and sized.estimate.fits and not leading.misses_targets(sized)
+    counted = counting.ladder(sized, defaults) if enough else []
     options = Options() if limit or counted else _options(sized, heard, question, defaults)
     turns = _turns(sized, defaults) if limit is None else ()
     own = ways_of(sized, turns, defaults) if limit is None else []
@@ -89,8 +94,15 @@ def write(draft: Draft, asked: Sized, heard: Heard, question: str, defaults: Def
     told = leading.causes(draft, sized, heard, question) if asks_cause else []
     if told:
         verdict = _verdict(sized, own, words)
-        draft.headline = told[0] if sized.estimate.fits else f"{verdict} {told[0]}"
-        second = " ".join([*([verdict] if sized.estimate.fits else []), *told[1:]])
+        runs = sized.estimate.fits or leading.asks_why_slow(heard, question)
+        cause_first = runs and not leading.asks_why_not(question)
+        draft.headline = told[0] if cause_first else f"{verdict} {told[0]}"
+        if leading.asks_why_slow(heard, question):
+            verdict = _beside_a_pace(sized, verdict, words)
+        second = " ".join([*([verdict] if cause_first and verdict else []), *told[1:]])
+    if usual is not sized:
+        draft.considered = [*draft.considered, usual]
+        second = f"{words.text('leads', 'as_run', usual=usual.figures['weights'], weights=sized.figures['weights'])} {second}"
     draft.material.add_data(limit.facts if limit else {})
     draft.lead = " ".join(part for part in (second, headline.lead(sized, words)) if part)
     if counted:
@@ -162,7 +174,8 @@ def _options(sized: Sized, heard: Heard, question: str, defaults: Defaults) -> O
 def _headline(sized: Sized, heard: Heard, own: Sequence[Way], question: str, words: Wording, *, how_many: bool) -> str:
     """The verdict, unless something else was asked first and can be said in a sentence."""
     if how_many and sized.estimate.fits:
-        return leading.with_pace(words.text("headline", "count", **sized.figures), sized, heard, question, words)
+        key = "count_slow" if leading.misses_targets(sized) else "count"
+        return leading.with_pace(words.text("headline", key, **sized.figures), sized, heard, question, words)
     if _ran_out(sized, question):
         figures = sized.figures
         each = {"need": (fullest(sized) or sized.devices[0]).total_gib, "usable": figures["capacity_gib"]}
@@ -200,6 +213,14 @@ def _second(draft: Draft, sized: Sized, heard: Heard, own: Sequence[Way], questi
 
 def _verdict(sized: Sized, own: Sequence[Way], words: Wording) -> str:
     return own_hardware.headline(sized, own, words) or headline.verdict_headline(sized, words)
+
+
+def _beside_a_pace(sized: Sized, verdict: str, words: Wording) -> str:
+    """What memory has to do with a pace: nothing where it is ample; where requests do not all fit at once, some of them wait."""
+    if sized.estimate.fits:
+        return verdict if sized.verdict == "tight" else ""
+    several = (sized.figures.get("concurrency") or 1) > 1
+    return words.text("leads", "crowded", **sized.figures) if several else verdict
 
 
 def _turns(sized: Sized, defaults: Defaults) -> tuple[Flip, ...]:

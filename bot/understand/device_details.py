@@ -88,6 +88,9 @@ _PLURAL = re.compile(r"s(?![a-z0-9])")
 _EACH = re.compile(
     r"\b(?:each|je|jeweils|per node|pro knoten|per server|pro server|with|mit|a|of|x|per box|" r"pro maschine)\b"
 )
+# "Two replicas of a model on 2 cards" share the cards; "two replicas on 2 cards each" have four.
+_COPIES = re.compile(r"repli|kopien|copies")
+_EACH_COPY = re.compile(r"\b(?:each|je|jeweils)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +325,8 @@ def machines_around(text: Text, start: int, end: int) -> int:
     """How many machines the words around a count of cards speak of: "two nodes, 4 GPUs each"."""
     left, right = clause(text.folded, start, end, 40)
     found = next(reversed(list(_NODES.finditer(left))), None)
-    if found and _EACH.search(left[found.end() :] + " " + right[:24]) and len(left) - found.end() < 24:
+    each = _EACH_COPY if found and _COPIES.search(found.group()) else _EACH
+    if found and each.search(left[found.end() :] + " " + right[:24]) and len(left) - found.end() < 24:
         return _number(found.group("n"))
     if found and _EACH_OF.search(left[: found.start()]):
         return _number(found.group("n"))

@@ -180,6 +180,19 @@ def _processor_compared(text: Text, standing: Sequence[DeviceMention]) -> bool:
     return False
 
 
+# "Compare A and B", "der Unterschied zwischen A und B": an "and" that sets apart, unless the cards are to work together.
+_BETWEEN = re.compile(
+    r"\b(?:vergleich\w*|compar(?:e|ing|ison)\b|(?:unterschied\w*|differen\w+|wahl|choice|choose|waehlen|entscheid\w*|decide)\s(?:zwischen|between))"
+    r"[^.!?;]{0,40}$"
+)
+_AND = re.compile(r"[\s,]*(?:mal\s)?(?:und|and|mit|with)\s(?:eine?[rnm]?\s|an?\s|one\s)?$")
+
+
+def _is_held_apart(text: Text, first: DeviceMention, gaps: Sequence[str]) -> bool:
+    before = text.folded[max(0, first.start - 80) : first.start]
+    return bool(_BETWEEN.search(before)) and all(_AND.match(gap) for gap in gaps) and not _MIX.search(text.folded)
+
+
 def _arranged(
     text: Text, standing: list[DeviceMention], slash: bool
 ) -> tuple[list[DeviceMention], Layout, list[DeviceMention]]:
@@ -193,6 +206,8 @@ def _arranged(
     ):
         return standing, "alternatives", []
     if all(_LISTED.search(gap) for gap in gaps):
+        return standing, "alternatives", []
+    if _is_held_apart(text, standing[0], gaps):
         return standing, "alternatives", []
     joined = [bool(_TOGETHER.match(gap)) for gap in gaps]
     distinct = len({product_of(m) for m in standing}) > 1

@@ -21,7 +21,21 @@ def ask(*turns: str) -> Answer:
 
 L4 = "Wie viele L4 für Llama 3.1 8B, 40 parallel, 4k?"
 FIRST = [
-    # a cause
+    # a cause; what is slow runs, so that a format that would not is not what is told first
+    (("why is my qwen3 32b on 2x 4090 with vllm slow. pcie?",), r"^Memory bandwidth sets the pace: .* in FP8"),
+    (("warum ist mein qwen3 32b auf 2x 4090 mit vllm so langsam?",), r"^Die Speicherbandbreite bestimmt das Tempo: .* in FP8"),
+    (("Unser gemma 3 27b auf der L40S macht bei 25 Leuten gleichzeitig nur noch 6 tok/s, ist das normal?",), r"^6 Tokens/s sind weniger"),
+    # a turn that changes nothing
+    (("Passt Qwen3-32B FP8 auf eine L40S mit 10 Nutzern?", "und mit fp8?"), r"^Unverändert, so war es schon gerechnet"),
+    (("Which card for Mistral Small 24B with 8 people?", "and used?"), r"^Unchanged: “and used” is nothing I can set"),
+    (("Welche Karte für Mistral Small 24B mit 8 Leuten?", "und gebraucht?"), r"^Unverändert: „und gebraucht“ kann ich"),
+    # what to take, with a corpus that nobody named behind it
+    (("Wir haben 20.000 Euro und 60 Mitarbeiter, was kaufen wir für einen internen Chatbot mit RAG?",), r"^In diesem Budget: .* \S+ €"),
+    (("We have 20,000 euros and 60 people, what do we buy for an internal chatbot with RAG?",), r"^Within this budget: "),
+    # a card as busy as it says is no card that is full
+    (("Die A100 80GB ist laut nvidia-smi zu 35 % ausgelastet, trotzdem warten die Leute. Llama 3.1 70B AWQ, vLLM",), r"erstes Token"),
+    # a comparison of what falls short
+    (("Vergleich 4x 3090 und 2x 4090 für Qwen2.5-VL 72B in AWQ?",), r"^Am ehesten 4 × RTX 3090, aber auch dort reicht es"),
     (("2x L4, llama 3.1 8B on ollama, OLLAMA_NUM_PARALLEL=3: does it load the model twice?",), r"^The weights \(\S+ GiB\) are loaded once"),
     (("Was ist der Unterschied zw. total params und active params? Qwen3-235B-A22B auf 4x H200",), r"^Alle 235 Milliarden Parameter"),
     (("LoRA on Gemma 3 12B, one H100 80GB, sequence 120k: where does the memory go?",), r"^No: .* \d\d% of the need is activations"),
