@@ -23,6 +23,8 @@ from sizing.verdict import verdict
 
 FIGURES = ("weights", "KV for a length", "KV capacity", "concurrency", "activations + overhead")
 _CAP = 10.0
+# Fewer points are no picture; the table has them.
+_FEWEST_DRAWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +186,14 @@ def draw(found: Sequence[Point], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, len(FIGURES), figsize=(4 * len(FIGURES), 4.2))
-    for axis, name in zip(axes, FIGURES, strict=True):
-        _panel(axis, name, [point for point in found if point.figure == name and point.predicted > 0])
-    figure.suptitle("Serving memory: predicted over measured, public start-up logs whose drivers are all stated")
+    drawn = {name: [point for point in found if point.figure == name and point.predicted > 0] for name in FIGURES}
+    drawn = {name: points for name, points in drawn.items() if len(points) >= _FEWEST_DRAWN}
+    figure, axes = plt.subplots(-(-len(drawn) // 2), 2, figsize=(9, 8.6), squeeze=False)
+    for axis in axes.flat[len(drawn) :]:
+        axis.remove()
+    for axis, (name, points) in zip(axes.flat, drawn.items(), strict=False):
+        _panel(axis, name, points)
+    figure.suptitle("Serving memory: predicted over measured,\npublic start-up logs whose drivers are all stated")
     figure.tight_layout()
     figure.savefig(path, dpi=110, metadata={"Software": None})
     plt.close(figure)
