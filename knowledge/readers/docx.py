@@ -47,8 +47,9 @@ def _part(packed: zipfile.ZipFile, name: str) -> Element:
         content = opened.read(MOST_XML_BYTES + 1)
     if len(content) > MOST_XML_BYTES:
         raise Refused(f"its text unpacks to more than {MOST_XML_BYTES // 1024**2} MiB")
-    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
-        raise Refused("it declares a document type, which Word never writes")
+    # Word writes UTF-8; in UTF-16 a document type would hide from the look for it.
+    if b"<!DOCTYPE" in content or b"<!ENTITY" in content or b"\x00" in content:
+        raise Refused("it declares a document type or is no UTF-8, which Word never writes")
     parser = XMLParser()
     parser.feed(content)
     root: Element = parser.close()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from knowledge.blocks import Block, Source
 
 # Between the marks stand names with values and what belongs to them, else it is text between two rules.
-_FRONT_MATTER = re.compile(r"\A---\n(?:[\w-]+[ \t]*:.*\n(?:[ \t#-].*\n|\n)*)*---[ \t]*\n")
+_FRONT_MATTER = re.compile(r"\A---\n(?:\w[\w-]*+[ \t]*+:.*\n(?:(?!---[ \t]*\n)[ \t#-].*\n|\n)*+)*+---[ \t]*\n")
 _ATX = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
 _SETEXT = re.compile(r"^(=+|-{2,})[ \t]*$")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")

@@ -39,10 +39,11 @@ BODY = "".join(
 )
 
 
-def docx(body: str = BODY, head: str = "", **parts: str) -> bytes:
+def docx(body: str = BODY, head: str = "", encoding: str = "utf-8", **parts: str) -> bytes:
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as packed:
-        packed.writestr("word/document.xml", f"{head}<w:document {W}><w:body>{body}</w:body></w:document>")
+        document = f"{head}<w:document {W}><w:body>{body}</w:body></w:document>"
+        packed.writestr("word/document.xml", document.encode(encoding))
         packed.writestr("word/styles.xml", STYLES)
         for name, content in parts.items():
             packed.writestr(name, content)
@@ -68,6 +69,7 @@ def test_a_word_document_is_read_with_its_headings() -> None:
         (docx()[:200], "a.docx", "damaged or encrypted"),
         (docx(body=""), "a.docx", "holds no text"),
         (docx(head='<!DOCTYPE x [<!ENTITY a "aaaa">]>'), "a.docx", "document type"),
+        (docx(head='<!DOCTYPE x [<!ENTITY a "aaaa">]>', encoding="utf-16"), "a.docx", "document type"),
         (docx(body="<w:p><w:r>"), "a.docx", "damaged"),
         (docx(body=paragraph("x" * 41 * 1024 * 1024)), "a.docx", "unpacks to more than 40 MiB"),
         (b"\xd0\xcf\x11\xe0 old word", "a.doc", "save it as .docx or PDF"),
