@@ -163,6 +163,7 @@ _CPUS = re.compile(
     r"(?:core )?i[3579][ \-]?\d{4,5}\w{0,3}|core ultra(?: \d)?(?: \d{3}\w?)?|core i[3579]|"
     r"i[3579] cpu|n100\b)"
 )
+_SOCKETS = re.compile(r"^(?:dual |2x )")  # two sockets are one machine: its memory is what was named for both
 _MACS = re.compile(r"\b(?:mac ?books?(?: ?(?:pro|air))?|mac ?studios?|mac ?minis?|imacs?|macs?)(?=\b|\d)")
 
 
@@ -348,7 +349,7 @@ def _with_cpus(text: Text, found: list[DeviceMention]) -> list[DeviceMention]:
         if any(m.kind != "cpu" or m.end - m.start >= cpu.end() - cpu.start() for m in shared):
             continue
         place = last
-        name = text.quote(cpu.start(), cpu.end())
+        name = text.quote(cpu.end() - len(_SOCKETS.sub("", cpu.group(), count=1)), cpu.end())
         ident = find(name, "accelerator", False).id
         out.append(
             DeviceMention(

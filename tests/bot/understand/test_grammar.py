@@ -87,6 +87,7 @@ def test_formats(text: str, weights: str | None, kv_cache: str | None) -> None:
         ("two nodes with 4x 80GB A100 each", [("A100", 8, 80)]),
         ("wie viele H100?", [("H100", None, None)]),
         ("EPYC 7763 + 4090 48G", [("EPYC 7763", None, None), ("RTX 4090", None, 48)]),
+        ("dual EPYC 9654 without a GPU", [("EPYC 9654", None, None)]),
         ("RTX 3080 Ti Super", [("RTX 3080 Ti Super", None, None)]),
         ("ctx 4090, 3090 tokens and 2050 users", []),
         ("PCIe 4.0 x8 with M.2 and a 100k contract", []),
