@@ -8,6 +8,7 @@ endpoint (HF_ENDPOINT, else Hugging Face; a redirect to another host is not foll
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import struct
@@ -62,7 +63,7 @@ def without_config(text: str) -> str:
 
 def _found(text: str) -> tuple[dict[str, Any], int, int] | None:
     """(config, where it begins, where it ends). What is nested too deeply for JSON is none, whatever lies inside."""
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(parse_float=_finite, parse_constant=str)
     for match in islice(re.finditer(r"\{", text), _MOST_STARTS):
         try:
             found, end = decoder.raw_decode(text, match.start())
@@ -73,6 +74,12 @@ def _found(text: str) -> tuple[dict[str, Any], int, int] | None:
         if isinstance(found, dict) and _CONFIG_KEYS & found.keys():
             return found, match.start(), end
     return None
+
+
+def _finite(written: str) -> float | str:
+    """A number, or what was written where it is beyond all numbers: "1e400" is refused in its own words."""
+    value = float(written)
+    return value if math.isfinite(value) else written
 
 
 @dataclass(frozen=True)
@@ -127,7 +134,7 @@ class Hub:
 
 def _as_config(content: bytes, repo_id: str) -> dict[str, Any]:
     try:
-        found = json.loads(content[:MAX_CONFIG_BYTES])
+        found = json.loads(content[:MAX_CONFIG_BYTES], parse_float=_finite, parse_constant=str)
     except (ValueError, RecursionError) as fault:
         raise UserError("model.config", repo_id, f"the config.json of {repo_id} is no JSON") from fault
     if not isinstance(found, dict):

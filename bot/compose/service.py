@@ -44,6 +44,8 @@ def write(draft: Draft, spec: Spec, defaults: Defaults) -> bool:
     generation = plain_spec(generation_spec(asked))
     options = Options() if asked.hardware else options_for(generation, defaults)
     best = size(generation, defaults) if asked.hardware else (options.good[0] if options.good else None)
+    if best is not None and not best.estimate.ok:
+        return False  # what is wrong with the deployment is said where any other is sized
     work = stages(asked, _device(asked, best))
     draft.intent = "rag"
     _write(draft, asked, best, list(options.good), work)
