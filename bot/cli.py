@@ -98,6 +98,8 @@ def _answer_once(text: str, context: Any, as_json: bool, chart: Path | None, exp
         from bot.reply.chart import png
 
         chart.write_bytes(png(answer.chart, answer.lang))
+    elif chart:
+        typer.echo(f"This answer has no chart: {chart} is not written.", err=True)
 
 
 @app.command()

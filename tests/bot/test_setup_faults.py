@@ -51,6 +51,12 @@ def test_a_file_that_cannot_be_written_is_named(capfd: pytest.CaptureFixture[str
     assert "SIZEWISE_DATA_DIR" not in said
 
 
+def test_a_chart_that_an_answer_does_not_have_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert _exit_code(["ask", "hello", "--no-sources", "--chart", str(tmp_path / "x.png")]) == 0
+    assert "has no chart" in capfd.readouterr().err
+    assert not (tmp_path / "x.png").exists()
+
+
 def test_a_folder_that_cannot_be_written_costs_no_answer(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

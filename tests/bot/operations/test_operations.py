@@ -239,8 +239,11 @@ def test_a_backup_is_restored_into_an_empty_database_of_either_kind(
     restored.dispose()
 
 
-@pytest.mark.parametrize("damage", ["cut", "changed", "no zip", "absent"])
-def test_a_damaged_backup_changes_nothing(damage: str, empty_file: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [("cut", "backup"), ("changed", "backup"), ("no zip", "no whole backup"), ("absent", "there is no file")],
+)
+def test_a_damaged_backup_changes_nothing(damage: str, told: str, empty_file: Path, tmp_path: Path) -> None:
     engine, path = fresh(empty_file, tmp_path / "s.db"), tmp_path / "b.zip"
     filled(engine)
     backup(engine, path)
@@ -253,7 +256,7 @@ def test_a_damaged_backup_changes_nothing(damage: str, empty_file: Path, tmp_pat
     else:
         path.unlink()
     empty = engine_for(sqlite_url(tmp_path / "n.db"))
-    with pytest.raises(UserError):
+    with pytest.raises(UserError, match=told):
         restore(path, empty)
     migrate(empty)
     assert not any(contents(empty).values())
