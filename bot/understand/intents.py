@@ -181,7 +181,7 @@ _CUES: tuple[tuple[Intent, float, str], ...] = (
         r"(?:per|a|pro|im) (?:month|monat|year|jahr)(?=\s?(?:$|[,?]))|ab wann lohnt|(?:statt|instead of|"
         r"gegen|vs\.?) (?:the )?(?:openai|api)\b|"
         r"oder kaufen|(?<=[$€] )(?:per|pro|an|a|je) (?:hour|stunde|h\b|month|monat|day|tag|year|jahr|mtok|"
-        r"million|mio)|costs?\b|costing|pric(?:e|es|ing)|preis\w*|cheap\w*|guenstig\w*|billig\w*|"
+        r"million|mio)|costs?\b|costing|pric(?:e|es|ing)|preis\w*|(?<!are )cheap\b|cheap\w+|(?<!sind )(?:guenstig|billig)\b|(?:guenstig|billig)\w+|"
         r"teuer|expensive|overpay\w*|rent(?:s|al|ing)?\b|miet\w*|buy or rent|kaufen oder mieten|"
         r"break[- ]?even|amortis\w*|rentier\w*|rechnet sich|rechnen sich|tco\b|per million|"
         r"pro million|/mtok|per mtok|pro mio|wirtschaftlich\w*|roi\b|api bill|(?:how much|"
