@@ -42,19 +42,20 @@ _PASTED = re.compile(
 
 def language(folded: str, umlauts: bool, default: Lang = "en") -> Lang:
     """The language of a message; umlauts tip the scale, a tie goes to the thread's language."""
-    folded = _own_words(folded)
-    german = english = 0
-    for found in _WORD.finditer(folded[:6000] + " " + folded[-400:] if len(folded) > 6400 else folded):
-        word = found.group()
-        german += word in _GERMAN
-        english += word in _ENGLISH
+    own = _PASTED.sub(" ", folded)
+    german, english = _counted(own)
+    if own != folded and not (german or english):
+        # Errors are in English: two German words on the line of one are the writer's own.
+        german = found if (found := _counted(folded)[0]) > 1 else 0
     german += 2 * umlauts
     if german == english:
         return default
     return "de" if german > english else "en"
 
 
-def _own_words(folded: str) -> str:
-    """The message without what was pasted, as far as anything is left of it."""
-    own = _PASTED.sub(" ", folded)
-    return own if _WORD.search(own) else folded
+def _counted(folded: str) -> tuple[int, int]:
+    """German and English words of the beginning and the end of a text."""
+    words = [
+        found.group() for found in _WORD.finditer(folded[:6000] + " " + folded[-400:] if len(folded) > 6400 else folded)
+    ]
+    return sum(word in _GERMAN for word in words), sum(word in _ENGLISH for word in words)
