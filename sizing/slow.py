@@ -16,6 +16,9 @@ from sizing.resolve import resolve
 from sizing.spec import WorkloadSpec
 
 
+_AS_GOOD_AS_ALL = 0.9  # what lies between is less than how far the rates of processors scatter
+
+
 @dataclass(frozen=True, slots=True)
 class InRam:
     """`share` of the model in RAM that explains a speed (1: all of it); `processor` tokens/s with no layer on the card."""
@@ -44,8 +47,7 @@ def share_in_ram(spec: WorkloadSpec, observed_tok_s: float, defaults: Defaults =
         return None
     slower = 1 / observed_tok_s - 1 / card.expected
     share = slower / (1 / processor.expected - 1 / card.expected)
-    whole = share >= 1 or observed_tok_s <= processor.high
-    return InRam(1.0 if whole else max(0.0, share), processor)
+    return InRam(1.0 if share >= _AS_GOOD_AS_ALL else max(0.0, share), processor)
 
 
 def _rate(spec: WorkloadSpec, gpu_layers: int | None, defaults: Defaults) -> Range | None:

@@ -69,7 +69,8 @@ def _params(sized: Sized, seen: Observation) -> dict[str, Any]:
 def _cause(sized: Sized) -> str:
     """The weights alone are too large, weights and cache together are, or it should fit and the settings differ from what was assumed."""
     figures = sized.figures
-    if sized.estimate.fits is not False:
+    short = figures["need_gib"] > (figures["usable_gib"] or 0.0)
+    if sized.estimate.fits is not False and not short:
         return "settings"
     return "weights" if figures["weights_gib"] + figures["rest_gib"] > (figures["usable_gib"] or 0.0) else "together"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,13 +13,16 @@ from bot.reply.wording import Wording
 from bot.sized import Sized, size
 from sizing.defaults import Defaults
 from sizing.estimate import Estimate
-from sizing.resolve import busy_at_once
+from sizing.memory.inference import plan_inference
+from sizing.resolve import busy_at_once, resolve
 from sizing.sensitivity import best_format, fits_with, largest_context, last_that_holds, most_concurrent, usual_formats
 from sizing.spec import Targets, WorkloadSpec
+from sizing.speed.load import with_users
 
 _LENGTHS: Final = ("input_tokens", "output_tokens", "prior_context_tokens")
 _LADDER: Final = (131072, 98304, 65536, 49152, 32768, 24576, 16384, 12288, 8192, 6144, 4096, 2048, 1024)
 _MOST_REQUESTS: Final = 4096
+_LATE: Final = re.compile(r"\bp ?9[059]\b|per[cz]enti\w*", re.IGNORECASE)
 _MOST_USERS: Final = 100_000
 
 
@@ -41,7 +45,9 @@ def at_limit(asked: Sized, question: str, defaults: Defaults, words: Wording) ->
         return _longest(asked, asked.parsed, defaults, words)
     if wanted == "format" and not asked.parsed.weights:
         return _widest(asked, asked.parsed, defaults, words)
-    return _most_requests(asked, asked.parsed, defaults, words) if wanted == "requests" else None
+    if wanted != "requests":
+        return None
+    return _most_requests(asked, asked.parsed, defaults, words, late=_LATE.search(question) is not None)
 
 
 def _widest(asked: Sized, parsed: WorkloadSpec, defaults: Defaults, words: Wording) -> Limit | None:
@@ -91,14 +97,18 @@ def _is_safe(found: Estimate) -> bool:
     return found.margin_gib is not None and found.margin_gib.low >= 0
 
 
-def _most_requests(asked: Sized, parsed: WorkloadSpec, defaults: Defaults, words: Wording) -> Limit | None:
+def _most_requests(
+    asked: Sized, parsed: WorkloadSpec, defaults: Defaults, words: Wording, *, late: bool
+) -> Limit | None:
     most = most_concurrent(parsed, defaults, _MOST_REQUESTS)
     if most is None:
         return None
     held = _fast_enough(parsed, most, parsed.targets, defaults)
+    if held is not None and late and parsed.targets.ttft_s:
+        held = _soon_enough(parsed, held, parsed.targets.ttft_s, defaults)
     if held is None:
         return None
-    floor = None
+    floor, in_time = None, held
     if not parsed.targets.tokens_s_per_user:
         floor, held = _at_a_pace(parsed, held, defaults)
     spec = {key: value for key, value in asked.spec.items() if key not in ("users", "active_share")}
@@ -116,7 +126,11 @@ def _most_requests(asked: Sized, parsed: WorkloadSpec, defaults: Defaults, words
     more = [words.text("limit", "requests_rate", rate=rate)] if rate else []
     more += [words.text("limit", "requests_people", people=people, share=facts["share"])] if people > held else []
     if held < most:
-        more.append(words.text("limit", "requests_floor" if floor else "requests_memory", value=most, floor=floor))
+        more.append(
+            words.text(
+                "limit", "requests_floor" if floor and held < in_time else "requests_memory", value=most, floor=floor
+            )
+        )
     key = "requests_many" if held >= _MOST_REQUESTS else "requests_one" if held == 1 else "requests"
     return Limit(sized, words.text("limit", key, value=held, **_named(sized)), " ".join(more), facts)
 
@@ -126,6 +140,16 @@ def _fast_enough(parsed: WorkloadSpec, most: int, targets: Targets, defaults: De
     if meets(_with(parsed, most, defaults), targets):
         return most
     return last_that_holds(lambda count: 0.0 if meets(_with(parsed, count, defaults), targets) else -1.0, most, most)
+
+
+def _soon_enough(parsed: WorkloadSpec, most: int, ttft_s: float, defaults: Defaults) -> int | None:
+    """The most requests in flight of which 19 in 20 get their first token in time; None where not even one does."""
+
+    def spare_ms(count: int) -> float:
+        resolved = resolve(parsed.model_copy(update={"concurrency": count, "users": None}), defaults)
+        return 1000 * ttft_s - with_users(resolved, plan_inference(resolved), count).ttft_p95_ms
+
+    return most if spare_ms(most) >= 0 else last_that_holds(spare_ms, most, most)
 
 
 def _at_a_pace(parsed: WorkloadSpec, most: int, defaults: Defaults) -> tuple[float | None, int]:

@@ -68,6 +68,8 @@ STARTS = [
      r"^The weights leave no room for the KV cache: Qwen2.5-14B in BF16 takes 27.6", "--quantization fp8"),
     ("vLLM: CUDA out of memory mit Qwen3-32B FP8 auf einer 4090",
      r"^Die Gewichte lassen keinen Platz für den KV-Cache: Qwen3-32B in FP8", "--max-model-len"),
+    ("vLLM says 'No available memory for the cache blocks' with Mixtral 8x7B on 2x A6000",
+     r"^The weights leave no room for the KV cache", "--gpu-memory-utilization 0.97"),
     ("vLLM says No available memory for the cache blocks, Qwen3-8B on a 4090", r"^By the estimate it fits", "--max-model-len 8192"),
 ]  # fmt: skip
 

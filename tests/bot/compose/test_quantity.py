@@ -172,3 +172,17 @@ def test_a_power_cap_leads_where_it_is_asked_for() -> None:
     )
     assert answer.headline.startswith("At 300")
     assert "fits on" not in answer.headline + answer.lead
+
+
+@pytest.mark.parametrize(
+    ("mean", "late"),
+    [
+        ("Wie viele Nutzer schafft eine H100 mit Qwen3 32B FP8 bei TTFT unter 2 s, 4k Prompt?",
+         "Wie viele Nutzer schafft eine H100 mit Qwen3 32B FP8 bei TTFT p95 unter 2 s, 4k Prompt?"),
+        ("How many users does an H100 carry with Qwen3 32B FP8 at TTFT below 2 s, 4k prompts?",
+         "How many users does an H100 carry with Qwen3 32B FP8 at TTFT p95 below 2 s, 4k prompts?"),
+    ],
+)  # fmt: skip
+def test_nineteen_in_twenty_are_served_in_time_by_fewer_than_the_mean_allows(mean: str, late: str) -> None:
+    held = [respond(question, ThreadState(), Context())[0].specs[0]["concurrency"] for question in (mean, late)]
+    assert 1 <= held[1] < held[0]
