@@ -15,7 +15,6 @@ from sizing.estimate import Range
 from sizing.resolve import resolve
 from sizing.spec import WorkloadSpec
 
-
 _AS_GOOD_AS_ALL = 0.9  # what lies between is less than how far the rates of processors scatter
 
 
