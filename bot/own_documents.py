@@ -26,15 +26,17 @@ _KINDS_OF_TEXT: Final = (
     r"(?:rahmen)?vertr[aä]ge?s?|merkblatt|merkbl[aä]tter|guidelines?|handbooks?|manuals?|documents?|documentation|docs|rules?|contracts?|"
     r"standards?|pdfs?"
 )
-_KIND: Final = re.compile(rf"\b[\w-]*?(?:{_KINDS_OF_TEXT})\b", re.IGNORECASE)
+# A word is looked through once, from its beginning: "a-a-a-…" over a whole message took minutes.
+_STEM: Final = r"[\w-]{0,40}?"
+_KIND: Final = re.compile(rf"(?<![\w-]){_STEM}(?:{_KINDS_OF_TEXT})\b", re.IGNORECASE)
 _WHOSE: Final = (
     r"unser\w{0,2}|eigene\w?|interne?\w?|hauseigene\w?|hausinterne\w?|betriebliche\w?|firmeneigene\w?|hochgeladene\w?|"
     r"our|own|internal|in-house|company(?:'s)?|uploaded"
 )
 _BY: Final = r"laut|gemäß|nach|entsprechend|according to|as per|per|under"
 _OWN: Final = re.compile(
-    rf"\b(?:{_WHOSE})\s+(?:[\w-]+\s+){{0,2}}?(?:[\w-]*?)(?:{_KINDS_OF_TEXT})\b|"
-    rf"\b(?:{_BY})\s+(?:der|dem|den|die|the)\s+(?:[\w-]+\s+){{0,2}}?(?:[\w-]*?)(?:{_KINDS_OF_TEXT})\b",
+    rf"\b(?:{_WHOSE})\s+(?:[\w-]{{1,40}}\s+){{0,2}}?{_STEM}(?:{_KINDS_OF_TEXT})\b|"
+    rf"\b(?:{_BY})\s+(?:der|dem|den|die|the)\s+(?:[\w-]{{1,40}}\s+){{0,2}}?{_STEM}(?:{_KINDS_OF_TEXT})\b",
     re.IGNORECASE,
 )
 _OF_OURS: Final = re.compile(rf"\b(?:{_WHOSE}|wir|we)\b", re.IGNORECASE)

@@ -94,7 +94,7 @@ def _per_token(resolved: Resolved, plan: MemoryPlan) -> dict[str, object]:
 def _layout(resolved: Resolved) -> Iterator[Reason]:
     if is_unified(resolved.devices[0].accelerator if resolved.devices else None):
         yield reason(Topic.UNIFIED_MEMORY, ReasonCode.UNIFIED_SHARED)
-    if resolved.tensor > 1:
+    if resolved.tensor > 1 and len(resolved.devices) != 1:
         yield reason(Topic.TENSOR_PARALLEL, ReasonCode.CARDS_ARE_NOT_ONE_MEMORY, degree=resolved.tensor)
     if resolved.pipeline > 1:
         yield reason(Topic.LAYER_SPLIT, ReasonCode.LAYERS_SPLIT, degree=resolved.pipeline)

@@ -136,3 +136,9 @@ def test_what_holds_is_quoted_and_not_disputed(claim: str, question: str, tmp_pa
 def test_documents_that_are_asked_and_silent_are_said_to_be(question: str, told: str, tmp_path: Path) -> None:
     _talk(tmp_path / "a", policy=POLICY).say(question).expect(told)
     _talk(tmp_path / "b").say(question).expect("sizewise knowledge add")
+
+
+@pytest.mark.parametrize("filler", ["a-", "our ", "laut der ", "x"])
+def test_a_long_question_is_looked_through_once(filler: str, tmp_path: Path) -> None:
+    question = f"What does our policy say about the RTX 4090? {filler * (12_000 // len(filler))}"
+    assert _talk(tmp_path, policy=POLICY).say(question).answer.headline

@@ -96,3 +96,15 @@ def test_a_small_bare_size_takes_the_memory_of_its_size(billions: float, most_gi
     )
     assert found.memory is not None
     assert found.memory.per_device[0].weights_gib <= most_gib
+
+
+@pytest.mark.parametrize(("count", "several"), [(1, False), (2, True)])
+def test_only_several_cards_are_not_one_memory(count: int, several: bool) -> None:
+    found = estimate_data(
+        {
+            "model": "Llama 3.1 8B", "engine": {"name": "llama.cpp"}, "parallel": {"tensor": 2},
+            "hardware": [{"accelerator": "RTX 4090", "count": count}],
+        }
+    )  # fmt: skip
+    assert found.ok
+    assert ("cards_are_not_one_memory" in {each.code for each in found.reasons}) is several
