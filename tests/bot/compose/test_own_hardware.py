@@ -95,7 +95,7 @@ def test_lower_precision_is_called_so() -> None:
 @pytest.mark.parametrize(
     ("text", "first"),
     [
-        ("Ich will zuhause ein Modell laufen lassen, habe einen Laptop mit 16 GB RAM und RTX 4060 8GB, was geht?", "auf RTX 4060 Laptop GPU"),
+        ("Ich will zuhause ein Modell nutzen, habe einen Laptop mit 16 GB RAM und RTX 4060 8GB, was geht?", "auf RTX 4060 Laptop GPU"),
         ("I want to run a model at home, laptop with 16 GB RAM and RTX 4060 8GB, what is possible?", "on RTX 4060 Laptop GPU"),
         ("Läuft Qwen3 8B auf meinem Laptop mit RTX 3060?", "auf RTX 3060 Laptop GPU"),
         ("Does Qwen3 8B run on my PC with an RTX 3060?", "on RTX 3060 12 GB"),
