@@ -24,7 +24,7 @@ _CONTEXT_GIB = 0.44
 _CONTEXT_SHARE = 0.0011
 _VISIBLE_SLICE = 0.98
 _PEER = re.compile(r"\bpeer\b", re.IGNORECASE)
-_MIG = re.compile(r"(?:\bmig[\s-]*)?\b\d+g\.(?P<memory>\d+)gb(?:\+me)?\b(?:[\s-]*mig\b)?", re.IGNORECASE)
+_MIG = re.compile(r"(?:\bmig[\s-]*)?\b(?P<compute>\d+)g\.(?P<memory>\d+)gb(?:\+me)?\b(?:[\s-]*mig\b)?", re.IGNORECASE)
 _MAX_DEVICES = 4096
 _MEMORY_TOLERANCE = (
     2.05  # cards are rebuilt with twice their memory (RTX 3080 20 GB), and pairs sold as one (H100 NVL 188 GB)
@@ -35,7 +35,10 @@ _SOLD_GB = (6, 8, 10, 11, 12, 16, 20, 22, 24, 32, 40, 48, 64, 80, 94, 96, 128, 1
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """One physical device. `visible_gib` is what the engine is told the card has; `in_use_gib` is taken by others already."""
+    """One physical device. `visible_gib` is what the engine is told the card has; `in_use_gib` is taken by others already.
+
+    Of a slice, `bandwidth_share` and `compute_share` say what part of the whole card's it has.
+    """
 
     index: int
     group: int
@@ -45,6 +48,8 @@ class Device:
     visible_gib: float | None
     visible_is_measured: bool
     in_use_gib: float
+    bandwidth_share: float = 1.0
+    compute_share: float = 1.0
 
     @property
     def id(self) -> str | None:
@@ -132,10 +137,7 @@ def _refuse_overfull(device: Device) -> None:
 
 
 def _at(device: Device, index: int) -> Device:
-    return Device(
-        index, device.group, device.name, device.accelerator, device.memory_gib, device.visible_gib, device.visible_is_measured,
-        device.in_use_gib,
-    )  # fmt: skip
+    return replace(device, index=index)
 
 
 def _group(entry: HardwareRef, group: int) -> list[Device]:
@@ -192,13 +194,23 @@ def _version_with(ident: str, name: str, entry: HardwareRef) -> str:
 
 
 def _slice(entry: HardwareRef, found: re.Match[str], group: int) -> Device:
-    """A MIG slice of a card: "H100 3g.40gb" has 40 GB of its own, of which an engine sees 39.2 GiB."""
+    """A MIG slice of a card: "H100 3g.40gb" has 40 GB of its own, of which an engine sees 39.2 GiB.
+
+    Memory and its bandwidth are dealt in eighths, compute in sevenths (NVIDIA, MIG user guide): 3g.40gb of 80 GB is 4/8 and 3/7.
+    """
     name = (entry.accelerator or "").replace(found.group(), "").strip(" -()")
     whole = _known(find(name, "accelerator").id, None, name, entry.model_copy(update={"memory_gb": None}), group)
     memory_gb = float(found.group("memory"))
     seen = entry.engine_visible_gib or memory_gb * _VISIBLE_SLICE
+    of_card = whole.accelerator.memory_gb if whole.accelerator else None
+    eighths = round(8 * memory_gb / of_card) if of_card else 8
     return replace(
-        whole, memory_gib=memory_gb, visible_gib=seen, visible_is_measured=entry.engine_visible_gib is not None
+        whole,
+        memory_gib=memory_gb,
+        visible_gib=seen,
+        visible_is_measured=entry.engine_visible_gib is not None,
+        bandwidth_share=min(8, max(1, eighths)) / 8,
+        compute_share=min(7, max(1, int(found.group("compute")))) / 7,
     )
 
 

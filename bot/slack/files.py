@@ -32,6 +32,7 @@ TEXT_BYTES: Final = 2_000_000
 PIECE_BYTES: Final = 500_000
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=20.0, connect=5.0, sock_read=10.0)
 _ALL_S: Final = 45.0
+_LONGEST_WAIT_S: Final = 60.0
 _CHUNK_BYTES: Final = 65_536
 # Slack in trouble is tried again as for a post; after so many attempts the question is answered without the file.
 _ATTEMPTS: Final = 3
@@ -194,4 +195,5 @@ def _shared_in(about: dict[str, Any], channel: str) -> bool:
 
 
 def _seconds(written: str | None) -> float | None:
-    return float(written) if written and written.isdigit() else None
+    """At most a minute: what is asked of us again is asked by people who wait."""
+    return min(float(written), _LONGEST_WAIT_S) if written and written.isascii() and written.isdigit() else None

@@ -114,6 +114,8 @@ def machine(
         named = _host_cpu(host.cpu) or accelerator
     bandwidth, known = _bandwidth(devices, host, kind, layer_split)
     reading, computing = _under_limit(accelerator, host, kind)
+    if devices:
+        reading, computing = reading * devices[0].bandwidth_share, computing * devices[0].compute_share
     return Machine(
         accelerator=accelerator,
         kind=kind,

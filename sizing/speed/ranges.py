@@ -36,8 +36,10 @@ def spread(known: Drivers, figure: str, variance: float) -> tuple[float, float]:
     """
     if figure == "decode_tok_s_per_user" and "single" not in scenarios(known):
         figure = "output_tok_s_total"
-    ranges = calibration()["ranges"]
-    entry = next(ranges[key] for name in (*scenarios(known), "any") if (key := f"{name}/{figure}") in ranges)
+    ranges, known_as = calibration()["ranges"], scenarios(known)
+    if figure == "prefill_tok_s" and known.work.pattern != "offline":
+        known_as = ("prefill",)  # of one prompt on an idle replica, whatever the load
+    entry = next(ranges[key] for name in (*known_as, "any") if (key := f"{name}/{figure}") in ranges)
     return ends(entry, known.axes["stated"], variance)
 
 

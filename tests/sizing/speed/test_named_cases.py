@@ -226,3 +226,13 @@ def test_embeddings_are_counted_in_prompt_tokens(say: Say) -> None:
     )
     assert said.decode_tok_s_per_user is None
     assert 20_000 < expected(said.prefill_tok_s) < 120_000
+
+
+def test_a_slice_has_its_share_of_bandwidth_and_compute(say: Say) -> None:
+    """3g.40gb of an 80 GB card is 4 of 8 parts of the memory with its bandwidth, and 3 of 7 of the compute."""
+    common = {"model": "Llama-3.1-8B", "weights": "bf16", "engine": VLLM, "input_tokens": 2048, "output_tokens": 256}
+    whole, part, all_of_it = (
+        say(**common, hardware=cards(name)) for name in ("H100 SXM", "H100 SXM 3g.40gb", "H100 SXM 7g.80gb")
+    )
+    assert 0.45 < decode(part) / decode(whole) < 0.75
+    assert decode(all_of_it) == decode(whole)
