@@ -161,7 +161,7 @@ def _kind(candidate: Candidate) -> _Kind:
 
 @lru_cache(maxsize=4096)
 def compute_flop_s(device: Accelerator, name: str) -> float:
-    """Dense peak of the operands that a format is multiplied in, as `sizing.speed.timing.operand` chooses them: 16 bit unless the
+    """Dense peak of the operands that a format is multiplied in, as `Drivers.operand` chooses them: 16 bit unless the
     format computes narrower and the device can."""
     wide = device.tflops.get("fp16")
     sums = (wide.get("fp16_acc") or 0.0) if isinstance(wide, Mapping) else 0.0

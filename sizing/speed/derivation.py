@@ -7,7 +7,7 @@ from sizing.speed.drivers import Drivers
 from sizing.speed.factors import Coefficients
 from sizing.speed.model import Forecast
 from sizing.speed.serving import Rates
-from sizing.speed.timing import Step, extras_bytes, flops_per_s, operand, prompt_share, prompt_work_s, touched_share
+from sizing.speed.timing import Step, extras_bytes, prompt_share, prompt_work_s, touched_share
 
 _NOTE = "factors fitted to public measurements (data/calibration.json)"
 
@@ -41,7 +41,7 @@ def _decode(known: Drivers, factor: Coefficients, said: Rates, step: Step) -> li
         }, 1e3 * step.kv, "ms"),
         _step("compute_ms", "2 x active parameters x sequences / (TP x peak x share)", {
             "active_params_b": weights.active_params / 1e9, "sequences": batch, "tensor": known.tensor,
-            "peak_tflops": flops_per_s(known) / 1e12, "operands": operand(known), "peak_share": round(factor.decode_compute, 3),
+            "peak_tflops": known.flops_per_s / 1e12, "operands": known.operand, "peak_share": round(factor.decode_compute, 3),
         }, 1e3 * step.compute, "ms"),
         _step("kernels_ms", "blocks x price + step + sequences x price", {
             "blocks": weights.blocks, "block_us": round(factor.block_us, 1), "step_us": round(factor.step_us, 1),
@@ -67,7 +67,7 @@ def _prompt(known: Drivers, factor: Coefficients) -> DerivationStep:
     busy = prompt_work_s(known, factor, work.new_tokens, work.prior_tokens + work.shared_tokens)
     return _step("prompt_ms", "(2 x active parameters x tokens / (peak x share) + attention) / TP + link", {
         "tokens": work.new_tokens, "cached_tokens": work.prior_tokens + work.shared_tokens,
-        "active_params_b": known.weights.active_params / 1e9, "peak_tflops": flops_per_s(known) / 1e12, "operands": operand(known),
+        "active_params_b": known.weights.active_params / 1e9, "peak_tflops": known.flops_per_s / 1e12, "operands": known.operand,
         "peak_share": round(prompt_share(known, factor, work.new_tokens), 3), "tensor": known.tensor,
     }, 1e3 * busy, "ms")  # fmt: skip
 

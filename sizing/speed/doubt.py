@@ -9,7 +9,7 @@ measured (an engine on a new class of device) adds its prior. `data/doubt.npz` h
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
@@ -34,24 +34,24 @@ _HOST_RATE_LOG = 0.4
 # 0.7 of drafts right is assumed; 0.55 to 0.85, as published runs have it, is 0.76 to 1.34 times the tokens of a step with four drafts.
 _DRAFTS_LOG = 0.2
 
+# A factor known this well (in logarithms) moves no figure by more than that: its slopes are not worth their time.
+_SURE = 0.03
+
 Slopes = Mapping[str, Mapping[str, float]]
 _Vector = np.ndarray
 
 
 def variances(drivers: Drivers, coefficient: Coefficients, said: Rates) -> dict[str, float]:
     """Of log(figure), by figure, from what is not known of the factors; the scatter of measurements themselves comes on top."""
-    axes = drivers.axes
-    found = slopes(drivers, coefficient, said)
+    names, covariance = _open(tuple((name, tuple(keys(name, drivers.axes))) for name in _live(drivers)))
+    slope = np.array([list(one.values()) for one in slopes(drivers, coefficient, said, names).values()])
+    spread = np.einsum("ij,ik,kj->j", slope, covariance, slope) if names else np.zeros(len(FIGURES))
     unmeasured = _unmeasured(drivers, coefficient, said)
-    parts = {name: _known(name, tuple(keys(name, axes))) for name in found}
-    made = {}
-    for figure in FIGURES:
-        if getattr(said, figure):
-            by_factor = [(parts[name], slope[figure]) for name, slope in found.items() if slope.get(figure)]
-            prior = sum(slope * slope * part[0] for part, slope in by_factor)
-            taken = sum((slope * part[1] for part, slope in by_factor), start=np.zeros(1))
-            made[figure] = max(0.0, float(prior) - float(taken @ taken)) + unmeasured[figure]
-    return made
+    return {
+        figure: max(0.0, float(variance)) + unmeasured[figure]
+        for figure, variance in zip(FIGURES, spread, strict=True)
+        if getattr(said, figure)
+    }
 
 
 def _unmeasured(drivers: Drivers, coefficient: Coefficients, said: Rates) -> dict[str, float]:
@@ -68,13 +68,14 @@ def _unmeasured(drivers: Drivers, coefficient: Coefficients, said: Rates) -> dic
     return made
 
 
-def slopes(drivers: Drivers, coefficient: Coefficients, said: Rates) -> Slopes:
+def slopes(drivers: Drivers, coefficient: Coefficients, said: Rates, names: Sequence[str]) -> Slopes:
     """d log(figure) / d factor on the factor's own scale, by factor and figure, by forward differences."""
     found: dict[str, dict[str, float]] = {}
-    for name in _live(drivers):
+    values = {name: getattr(coefficient, name) for name in FACTORS}
+    for name in names:
         factor = FACTORS[name]
         value = factor.value(factor.scale(getattr(coefficient, name)) + STEP)
-        moved = rates(drivers, replace(coefficient, **{name: value}))
+        moved = rates(drivers, Coefficients(**{**values, name: value}))
         found[name] = {figure: _slope(getattr(said, figure), getattr(moved, figure)) for figure in FIGURES}
     return found
 
@@ -88,7 +89,7 @@ def keys(name: str, axes: Mapping[str, str]) -> Iterator[str]:
 
 
 def _slope(before: float | None, after: float | None) -> float:
-    return math.log(after / before) / STEP if before and after else 0.0
+    return math.log(after / before) / STEP if before and after and after != before else 0.0
 
 
 def _live(drivers: Drivers) -> list[str]:
@@ -106,6 +107,16 @@ def _live(drivers: Drivers) -> list[str]:
     if work.pattern != "burst":
         names.discard("tail")
     return sorted(names)
+
+
+@lru_cache(maxsize=4096)
+def _open(factors: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[tuple[str, ...], _Vector]:
+    """(factors of which something is unknown, posterior covariance of these) for factors with the offsets that bear on each."""
+    known = [(name, *_known(name, offsets)) for name, offsets in factors]
+    doubted = [(name, prior, taken) for name, prior, taken in known if prior - float(taken @ taken) > _SURE**2]
+    taken = np.array([vector for _, _, vector in doubted])
+    covariance = np.diag([prior for _, prior, _ in doubted]) - (taken @ taken.T if doubted else 0.0)
+    return tuple(name for name, _, _ in doubted), covariance
 
 
 @lru_cache(maxsize=8192)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from sizing.engines import Engine
 from sizing.memory.plan import MemoryPlan
 from sizing.resolve import Resolved
 from sizing.speed.extras import Adapters, Drafts, adapters, drafts
-from sizing.speed.machine import Machine, machine
-from sizing.speed.reads import Cache, Weights, cache, weights_read
+from sizing.speed.machine import Machine, Operand, machine
+from sizing.speed.reads import Cache, Weights, attention_shape, cache, weights_read
 from sizing.speed.workload import Work, work
 from sizing.units import GB, GIB
 
@@ -57,6 +58,25 @@ class Drivers:
     sequences_cap: int
     host_share: float
     axes: Mapping[str, str]
+
+    @cached_property
+    def attention_shape(self) -> tuple[tuple[float, float], ...]:
+        """What attention costs by (most tokens seen, width), which every step and prompt asks for."""
+        return attention_shape(self.resolved.architecture)
+
+    @cached_property
+    def operand(self) -> Operand:
+        """The operands that matrices are multiplied in: narrow ones only where the device has them and the format computes so."""
+        peaks, kind = self.machine.peak_tflops, self.weights.kind
+        wanted: dict[str, tuple[Operand, ...]] = {
+            "fp8": ("fp8",), "int8": ("int8",), "nvfp4": ("fp4", "fp8"), "mxfp4": ("fp4",) if self.server else (),
+        }  # fmt: skip
+        return next((name for name in wanted.get(kind, ()) if name in peaks), "16bit")
+
+    @cached_property
+    def flops_per_s(self) -> float:
+        """Peak of one device for the deployment's operands."""
+        return self.machine.peak_tflops[self.operand] * 1e12
 
 
 def family(engine: Engine) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -218,12 +219,16 @@ def _attention_shape(key: _Key) -> tuple[tuple[int | None, float], ...]:
     return tuple(shapes.items())
 
 
-def attention_flops(model: Architecture, new_tokens: float, prior_tokens: float) -> float:
+def attention_shape(model: Architecture) -> tuple[tuple[float, float], ...]:
+    """(most tokens seen, width in heads x dimensions) of every kind of attention layer."""
+    most = float(model.mla.index_topk) if model.mla is not None and model.mla.index_topk else math.inf
+    return tuple((min(most, window or math.inf), width) for window, width in _attention_shape(_Key(model)))
+
+
+def attention_flops(shape: tuple[tuple[float, float], ...], new_tokens: float, prior_tokens: float) -> float:
     """FLOPs of attention itself for new tokens after a cached prefix: each pair of tokens costs 2 x heads x (qk + v dim)."""
+    seen = prior_tokens + new_tokens / 2
     total = 0.0
-    for window, width in _attention_shape(_Key(model)):
-        seen = prior_tokens + new_tokens / 2
-        if model.mla is not None and model.mla.index_topk:
-            seen = min(seen, model.mla.index_topk)
-        total += 2 * new_tokens * (min(seen, window) if window else seen) * width
+    for most, width in shape:
+        total += 2 * new_tokens * (seen if seen < most else most) * width
     return total

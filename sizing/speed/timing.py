@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from sizing.speed.drivers import Drivers, bytes_per_s
 from sizing.speed.factors import Coefficients
-from sizing.speed.machine import Operand
 from sizing.speed.reads import attention_flops
 
 _LLAMA_UBATCH = 512
@@ -51,20 +50,6 @@ def touched_share(experts: int, per_token: int, tokens: float, spread: float) ->
     if not experts:
         return 0.0
     return float(1 - (1 - per_token / experts) ** max(1.0, tokens**spread))
-
-
-def operand(drivers: Drivers) -> Operand:
-    """The operands that matrices are multiplied in: narrow ones only where the device has them and the format computes so."""
-    peaks, kind = drivers.machine.peak_tflops, drivers.weights.kind
-    wanted: dict[str, tuple[Operand, ...]] = {
-        "fp8": ("fp8",), "int8": ("int8",), "nvfp4": ("fp4", "fp8"), "mxfp4": ("fp4",) if drivers.server else (),
-    }  # fmt: skip
-    return next((name for name in wanted.get(kind, ()) if name in peaks), "16bit")
-
-
-def flops_per_s(drivers: Drivers) -> float:
-    """Peak of one device for the deployment's operands."""
-    return drivers.machine.peak_tflops[operand(drivers)] * 1e12
 
 
 def decode_step(drivers: Drivers, coefficient: Coefficients, batch: float, context_tokens: float) -> Step:
@@ -110,9 +95,9 @@ def _kv_s(drivers: Drivers, coefficient: Coefficients, per_rank: float, context_
 
 def _decode_compute_s(drivers: Drivers, coefficient: Coefficients, per_rank: float, context_tokens: float) -> float:
     flops = 2 * drivers.weights.active_params * per_rank / drivers.tensor
-    attention = attention_flops(drivers.resolved.architecture, 1, context_tokens) * per_rank / drivers.tensor
+    attention = attention_flops(drivers.attention_shape, 1, context_tokens) * per_rank / drivers.tensor
     half = drivers.machine.peak_tflops["16bit"] * 1e12
-    return flops / (flops_per_s(drivers) * coefficient.decode_compute) + attention / (half * coefficient.decode_compute)
+    return flops / (drivers.flops_per_s * coefficient.decode_compute) + attention / (half * coefficient.decode_compute)
 
 
 def _kernels_s(drivers: Drivers, coefficient: Coefficients, batch: float) -> float:
@@ -180,9 +165,9 @@ def _prompt_compute_s(
     drivers: Drivers, coefficient: Coefficients, new_tokens: float, prior_tokens: float, at_once: float
 ) -> float:
     linear = _linear_flops(drivers, coefficient, new_tokens, at_once) / (
-        flops_per_s(drivers) * coefficient.prefill_compute
+        drivers.flops_per_s * coefficient.prefill_compute
     )
-    pairs = attention_flops(drivers.resolved.architecture, new_tokens, prior_tokens)
+    pairs = attention_flops(drivers.attention_shape, new_tokens, prior_tokens)
     half = drivers.machine.peak_tflops["16bit"] * 1e12
     return (linear + pairs / (half * coefficient.attention_compute)) / drivers.tensor
 
