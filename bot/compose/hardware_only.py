@@ -63,6 +63,7 @@ def _write_several(draft: Draft, probe: Sized, heard: Heard, question: str) -> N
     """What several cards cost where they are slow together; else it is the model that is missing."""
     words = draft.words
     if len(probe.devices) < _SEVERAL or not (is_about_speed(question) or "speed" in question.casefold()):
+        draft.material.add_names([probe.hardware])
         draft.headline = words.text("leads", "depends", hardware=probe.hardware)
         return
     kind, topic = ("training", "data_parallel") if heard.intent == "finetune" else ("cards", "tensor_parallel")

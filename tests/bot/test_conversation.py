@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.conversation import respond
@@ -193,6 +193,7 @@ _PIECES = st.sampled_from(
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(_PIECES, min_size=1, max_size=6).map(" ".join), min_size=1, max_size=3))
+@example(["H100 warum"])
 def test_any_thread_is_answered_and_every_number_traced(turns: list[str]) -> None:
     state = ThreadState()
     for text in turns:

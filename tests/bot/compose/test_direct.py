@@ -49,7 +49,7 @@ SLOW = [
     ("Warum nur 3 tok/s mit Llama 3.3 70B auf einer 4090 mit Ollama?", r"passt: \S+\sGiB davon werden aus dem RAM", "So erwartet"),
     ("I get 140 tok/s with Llama 3.1 8B AWQ on a 4090, is that normal?", r"^140 tokens/s is normal here", "bandwidth"),
     ("Llama 3.3 70B 4.5bpw on 2x RTX 3090, 16k ctx: prompt speed drops from 1045 to 379 T/s once TP is on. normal?",
-     r"^379 tokens/s of reading prompts is a little under the \d+–", "tensor parallelism"),
+     r"^379 tokens/s (?:of reading prompts is a little under the|is slow for reading prompts:) \d+–", "tensor parallelism"),
     ("Qwen3 8B Q4_K_M auf einer 3090: nur 200 t/s Prompt-Verarbeitung, warum?",
      r"^200 Tokens/s sind für das Lesen von Prompts langsam", "Leistung"),
 ]  # fmt: skip
