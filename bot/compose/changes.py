@@ -11,6 +11,7 @@ from bot.reply.wording import Wording
 from bot.sized import hardware_label
 from bot.specs import changes
 from bot.thread import Spec
+from bot.written import literal
 from sizing.errors import UserError
 from sizing.spec import parse_spec
 
@@ -58,7 +59,7 @@ def _shown(name: str, value: Any, words: Wording, spec: Spec) -> str | None:
     if kind in _SHARES and isinstance(value, (int, float)):
         return words.percent(float(value))
     if kind == "params_b":
-        return f"{words.number(float(value))}B"
+        return literal(f"{words.number(float(value))}B")
     if name == "targets.ttft_s":
         return words.seconds(float(value))
     return str(value) if name == "hardware" else value_text(name, value, words)

@@ -320,8 +320,8 @@ def _say_changes(draft: Draft, heard: Heard, thread: ThreadState) -> None:
     if not text and (told := _unchanged(draft, heard, before, specs)):
         draft.headline = f"{told} {draft.headline}"
     if text:
-        draft.material.add_data(before.specs[0])
         for spec in (before.specs[0], specs[0]):
+            draft.material.add_data(spec)
             draft.material.add_names(named_in(spec))
         _first(draft, text)
 
