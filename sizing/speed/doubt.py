@@ -34,18 +34,16 @@ _HOST_RATE_LOG = 0.4
 # 0.7 of drafts right is assumed; 0.55 to 0.85, as published runs have it, is 0.76 to 1.34 times the tokens of a step with four drafts.
 _DRAFTS_LOG = 0.2
 
-# A factor known this well (in logarithms) moves no figure by more than that: its slopes are not worth their time.
-_SURE = 0.03
-
 Slopes = Mapping[str, Mapping[str, float]]
 _Vector = np.ndarray
 
 
 def variances(drivers: Drivers, coefficient: Coefficients, said: Rates) -> dict[str, float]:
     """Of log(figure), by figure, from what is not known of the factors; the scatter of measurements themselves comes on top."""
-    names, covariance = _open(tuple((name, tuple(keys(name, drivers.axes))) for name in _live(drivers)))
+    names = _live(drivers)
+    covariance = _open(tuple((name, tuple(keys(name, drivers.axes))) for name in names))
     slope = np.array([list(one.values()) for one in slopes(drivers, coefficient, said, names).values()])
-    spread = np.einsum("ij,ik,kj->j", slope, covariance, slope) if names else np.zeros(len(FIGURES))
+    spread = np.einsum("ij,ik,kj->j", slope, covariance, slope)
     unmeasured = _unmeasured(drivers, coefficient, said)
     return {
         figure: max(0.0, float(variance)) + unmeasured[figure]
@@ -110,13 +108,12 @@ def _live(drivers: Drivers) -> list[str]:
 
 
 @lru_cache(maxsize=4096)
-def _open(factors: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[tuple[str, ...], _Vector]:
-    """(factors of which something is unknown, posterior covariance of these) for factors with the offsets that bear on each."""
-    known = [(name, *_known(name, offsets)) for name, offsets in factors]
-    doubted = [(name, prior, taken) for name, prior, taken in known if prior - float(taken @ taken) > _SURE**2]
-    taken = np.array([vector for _, _, vector in doubted])
-    covariance = np.diag([prior for _, prior, _ in doubted]) - (taken @ taken.T if doubted else 0.0)
-    return tuple(name for name, _, _ in doubted), covariance
+def _open(factors: tuple[tuple[str, tuple[str, ...]], ...]) -> _Vector:
+    """Posterior covariance of factors with the offsets that bear on each."""
+    known = [_known(name, offsets) for name, offsets in factors]
+    taken = np.array([vector for _, vector in known])
+    covariance: _Vector = np.diag([prior for prior, _ in known]) - taken @ taken.T
+    return covariance
 
 
 @lru_cache(maxsize=8192)
